@@ -8551,15 +8551,15 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
-   each at most, has 8 lines; the first groups_A clusters have those of A; blockIdx.y is the product.
+   at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
    The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
-   magnitudes. Where there is no wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
+   magnitudes. Without wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
-   converts. For K up to four times the cluster's threads the elements are in registers by then. Longer lines
-   are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
-   memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
+   converts. For K up to four times the cluster's threads the elements are in registers by then.
+   Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
@@ -13560,12 +13560,12 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__CONVERT_HELD_K = 4096, /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
-    TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
-    TMM__FLOAT_PARTS = 32,      /* of the k of a tile, at most */
-    TMM__FLOAT_ROUNDS = 4,      /* of blocks that have all parts, at most */
-    TMM__FLOAT_PART_K = 128,    /* of a part, at least */
+    TMM__CONVERT_HELD_K = 4096,  /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
+    TMM__FLOAT_ROUNDS = 4,       /* of blocks that have all parts, at most */
+    TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -13859,12 +13859,13 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
         const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
-        const double rounds_most = i->k_groups > 1 ? 1 : TMM__FLOAT_ROUNDS;
+        const int rounds_most = i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS;
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
-            if (parts > 1 && (of_part * 64 < TMM__FLOAT_PART_K || rounds > rounds_most)) break;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > rounds_most))
+                break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
             double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
             if (odd) time += i->blocks * area * t->fp16.odd;

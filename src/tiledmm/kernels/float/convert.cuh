@@ -2,15 +2,15 @@
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
-   each at most, has 8 lines; the first groups_A clusters have those of A; blockIdx.y is the product.
+   at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
    The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
-   magnitudes. Where there is no wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
+   magnitudes. Without wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
-   converts. For K up to four times the cluster's threads the elements are in registers by then. Longer lines
-   are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
-   memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
+   converts. For K up to four times the cluster's threads the elements are in registers by then.
+   Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A

@@ -4,12 +4,12 @@
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__CONVERT_HELD_K = 4096, /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
-    TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
-    TMM__FLOAT_PARTS = 32,      /* of the k of a tile, at most */
-    TMM__FLOAT_ROUNDS = 4,      /* of blocks that have all parts, at most */
-    TMM__FLOAT_PART_K = 128,    /* of a part, at least */
+    TMM__CONVERT_HELD_K = 4096,  /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
+    TMM__FLOAT_ROUNDS = 4,       /* of blocks that have all parts, at most */
+    TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -303,12 +303,13 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
         const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
-        const double rounds_most = i->k_groups > 1 ? 1 : TMM__FLOAT_ROUNDS;
+        const int rounds_most = i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS;
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
-            if (parts > 1 && (of_part * 64 < TMM__FLOAT_PART_K || rounds > rounds_most)) break;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > rounds_most))
+                break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
             double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
             if (odd) time += i->blocks * area * t->fp16.odd;
