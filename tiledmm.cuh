@@ -1139,9 +1139,9 @@ typedef struct tmm__block_costs {
 
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
-   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
-   sectors; each k by shared memory, and from L1. apart: how much longer memory and L2 take for such
-   rows, if a block has 32 columns. batch: how much longer a batch takes. */
+   each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
+   of C begin within sectors and a block has 32 columns: odd, how much longer C takes; apart, how
+   much longer memory and L2 do. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
     double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
@@ -1268,7 +1268,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 2220, 53.6, 9.35, 0.3, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
@@ -13231,8 +13231,8 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
     /* Elements that a thread copies. */
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
-    const int odd = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0;
-    double clocks = c->warps * t->warp[n] * (odd ? 1 + t->odd : 1);
+    const int apart = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32;
+    double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
     clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;
     clocks *= blocks;
@@ -13240,7 +13240,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
                            : t->direct + t->direct_each * fmax(K - 1, 0);
     const tmm__gpu *gpu = &tmm__current_device()->gpu;
     double memory = tmm__memory_time(&load);
-    if (odd && c->instance.cols == 32) memory *= t->apart;
+    if (apart) memory *= t->apart;
     return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 

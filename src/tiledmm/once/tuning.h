@@ -68,9 +68,9 @@ typedef struct tmm__block_costs {
 
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
-   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
-   sectors; each k by shared memory, and from L1. apart: how much longer memory and L2 take for such
-   rows, if a block has 32 columns. batch: how much longer a batch takes. */
+   each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
+   of C begin within sectors and a block has 32 columns: odd, how much longer C takes; apart, how
+   much longer memory and L2 do. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
     double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
@@ -197,7 +197,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 2220, 53.6, 9.35, 0.3, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
