@@ -12767,7 +12767,8 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.instance = n + (packed ? 2 * COUNT : 0);
         d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large) /* what lies outside is not copied */
-            d.load.copied = SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+            d.load.copied =
+                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
         d.load.copied *= tmm__tuned()->tensor.copied;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
