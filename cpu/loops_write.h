@@ -45,6 +45,7 @@ struct writer : kernel {
     std::vector<const stride *> active;    /* strides around what is written */
     std::vector<const statement *> scopes; /* loops around it */
     bool ended = false;                    /* threads have returned: nothing may follow */
+    bool stored = false;                   /* something that doing the block again would repeat */
 
     void add_to_interval(const accesses &a)
     {
@@ -239,8 +240,41 @@ struct writer : kernel {
                                                                    : "cucc_branch";
         if (!names_in(body, name)) return;
         if (exits && (branches || guards.size() > (size_t)exits)) throw unsuitable();
+        if (way == "cucc_branch" && stored) throw unsuitable();
         for (size_t at = body.find(name); at != body.npos; at = body.find(name, at + way.size()))
             body.replace(at, name.size(), way);
+    }
+
+    /* What another thread or the host sees of what stands between BEGIN and END. */
+    bool leaves_a_trace(const accesses &a, long begin, long end)
+    {
+        for (const std::string &store : a.stores)
+            if (!shared.count(store.substr(0, store.find('[')))) return true;
+        for (long i = begin; i < end; i = next(i)) {
+            if (!is_name(i) || !is(next(i), "(")) continue;
+            if (is(i, "printf") || source(i).compare(0, 4, "surf") == 0) return true;
+            auto own = device_functions.find(source(i));
+            if (own == device_functions.end()) continue;
+            for (long open : own->second)
+                for (long j = open, last = closing(open); j < last; j = next(j))
+                    if (device_variables.count(source(j)) || is(j, "printf")) return true;
+        }
+        return false;
+    }
+
+    /* Lanes that miss others in their branch find it out before any of them stores. */
+    void write_mask_checks(const std::string &body)
+    {
+        std::string checks;
+        const std::string call = "(cucc_branch, ", block = "blockDim, ";
+        for (size_t at = body.find(call); at != body.npos; at = body.find(call, at + 1)) {
+            size_t from = at + call.size(), mask = body.find(block, from), to, depth = 0;
+            if (mask > body.find(';', from)) continue; /* cucc_put */
+            for (to = mask + block.size(); depth || body[to] != ','; to++)
+                depth += (body[to] == '(') - (body[to] == ')');
+            checks += "cucc_check_mask" + body.substr(at, to - at) + "); ";
+        }
+        if (!checks.empty()) write_threads(0, 0, checks);
     }
 
     void write_chunk(std::vector<const statement *> &chunk)
@@ -255,6 +289,10 @@ struct writer : kernel {
             body += copy(s->begin, s->end);
         }
         name_way(body);
+        if (leaves_a_trace(a, chunk.front()->begin, chunk.back()->end)) {
+            write_mask_checks(body);
+            stored = true;
+        }
         add_to_interval(a);
         write_threads(chunk.front()->begin, chunk.back()->end, body);
         chunk.clear();
@@ -340,6 +378,7 @@ struct writer : kernel {
         note_zero(s);
         note_accesses(a, s.begin, s.end);
         zero = "";
+        stored |= leaves_a_trace(a, s.begin, s.end);
         add_to_interval(a);
         std::string number = std::to_string(++numbered),
                     range = "<" + type + ">((int)blockDim.x, " + copy(bound, s.close) + ")";
@@ -423,6 +462,7 @@ struct writer : kernel {
         if (is_branch(s)) return write_branch(s);
         if (!is_uniform_control(s)) throw unsuitable();
         std::vector<accesses> entry = interval;
+        const bool before = stored;
         out += copy(s.begin, next(s.close));
         if (s.kind == statement::loop)
             write_turns(s);
@@ -430,9 +470,12 @@ struct writer : kernel {
             write_body(s.parts[0]);
         std::vector<accesses> left = interval;
         if (s.parts.size() > 1) {
+            const bool then = stored;
             interval = entry;
+            stored = before;
             out += "else ";
             write_body(s.parts[1]);
+            stored |= then;
             left.insert(left.end(), interval.begin(), interval.end());
         }
         interval = left;
@@ -493,11 +536,13 @@ struct writer : kernel {
     {
         std::string all = write_vote(stays);
         std::vector<accesses> entry = interval;
+        const bool before = stored;
         depth--;
         out += "if (" + all + ") { ";
         write_sequence(rest);
         bool was = ended;
         ended = false;
+        stored = before;
         interval = entry;
         out += "} else { ";
         guards.push_back(stays);
@@ -524,9 +569,11 @@ struct writer : kernel {
         std::string condition = copy(next(s.open), s.close), all = write_vote(condition);
         enter_branch(s);
         std::vector<accesses> entry = interval;
+        const bool before = stored;
         out += "if (" + all + ") ";
         write_body(s.parts[0]);
         interval = entry;
+        stored = before;
         out += "else ";
         guards.push_back(condition);
         write_body(s.parts[0]);

@@ -86,7 +86,7 @@ cudaError_t cudaMemRangeGetAttribute(void *value, size_t value_size,
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size CUCC_OR(0),
                                      unsigned int flags CUCC_OR(cudaMemAttachSingle));
 
-/* Memory of another process: always cudaErrorNotSupported, with a sentence. */
+/* Memory and events of another process. */
 typedef struct cudaIpcMemHandle_t {
     char reserved[64];
 } cudaIpcMemHandle_t;
