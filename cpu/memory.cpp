@@ -1,6 +1,7 @@
 /* Memory of devices and of the host: allocations, pools, what a pointer points to. */
 #include "check.h"
 #include "state.h"
+#include <sys/mman.h>
 
 namespace cucc
 {
@@ -49,7 +50,11 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
 #ifdef CUCC_CHECK
     memory = check_allocate(size);
 #else
-    if (posix_memalign(&memory, memory_page, size + beyond)) memory = nullptr;
+    const size_t huge = 2 * 1024 * 1024;
+    bool large = size >= 2 * huge;
+    if (posix_memalign(&memory, large ? huge : memory_page, size + beyond)) memory = nullptr;
+    /* Rows of large matrices lie in other pages, and the processor knows few of them. */
+    if (memory && large) madvise(memory, size / huge * huge, MADV_HUGEPAGE);
 #endif
     if (!memory) return failed(cudaErrorMemoryAllocation);
     /* Unwritten floats are NaN; managed memory begins with zeros, as the pages of an operating system. */

@@ -62,6 +62,7 @@ result "$([ "$(grep -c '^not ok' <<<"$selftest")" = 4 ] && echo yes || echo no)"
 # ---- the programs, built two at a time ---------------------------------------------------------
 
 programs=()
+echo '#error "the folder of the source comes first"' >check.h
 
 # build PROGRAM FLAGS...: in the background; what the compiler says goes to PROGRAM.log.
 build() {
@@ -125,6 +126,7 @@ if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
 fi
 build loops "$tests/loops.cu"
 build lanes "$tests/lanes.cu"
+build mathematics "$tests/mathematics.cu"
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build processes "$tests/processes.cu"
@@ -206,13 +208,18 @@ done
 check_text "loops that begin elsewhere in each thread go along together" '^neighbours together $' ./loops visits
 check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backward ./loops visits
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
-for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks sums in_memory some; do
+for kernel in dot leaves_early hides multiply turns bounded doubles adds transpose scan strides exits marks sums in_memory some; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
 for order in forward backward shuffle:1; do
     check_text "warp functions, groups and functions as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./lanes
 done
+check_text "functions of eight numbers at once are right" '^0 failures $' ./mathematics
+check_text "and of one" '^0 failures $' env CUCC_ORDER=backward ./mathematics
+if grep -qs '^flags.* fma .* avx2 ' /proc/cpuinfo && ! "${CXX:-g++}" --version | grep -q clang; then
+    check "which are there" 0 '_ZGVdN8v_cosf .*_ZGVdN8v_tanhf ' nm mathematics
+fi
 check_text "so are kernels launched by a pointer" '^neighbours together $' ./lanes visits
 check "a lane that its mask leaves out is reported" 0 'kernel wrong_mask, .*not in its mask 0x0000ffff' ./lanes wrong_mask
 check "a lane that does not come is reported" 0 'kernel missing_lane, .*deadlock in a warp function' ./lanes missing_lane
