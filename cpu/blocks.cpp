@@ -541,6 +541,7 @@ static bool run_as_loops(worker &w)
     if (int why = sigsetjmp(w.before_loops, 0)) {
         w.loops = w.in_loops = false;
         w.done_twice = why == fault_in_loops;
+        w.once_by_fibers = why == lanes_apart;
         begin_shared_memory(w); /* theirs are other variables */
         return false;
     }
@@ -582,14 +583,18 @@ void run_block(worker &w, uint64_t block)
     w.unfinished = w.threads;
     w.waiting = 0;
     w.predicates = 0;
-    w.failed = w.done_twice = false;
+    w.failed = w.done_twice = w.once_by_fibers = false;
     if (run_as_loops(w)) return;
     w.position = w.threads - 1;
     choose_next(w);
     switch_to_current(w, w.home_context, w.home);
     clock_block_ends(w);
     if (w.done_twice && !w.failed) report_done_twice(w);
-    if (!w.failed) return;
+    if (!w.failed) {
+        if (w.once_by_fibers) begin_shared_memory(w);
+        w.loops |= w.once_by_fibers;
+        return;
+    }
     w.launch->failed = true;
     abandon_fibers(w);
 }

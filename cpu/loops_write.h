@@ -144,19 +144,27 @@ struct writer : chunk_writer {
     {
         std::vector<std::string> values;
         for (long i = begin; i < end;) {
-            long less = i, last = i;
-            while (last < end && !(is(last, "&") && is(next(last), "&")))
-                last = next(opens(last) ? closing(last) : last);
+            long after = i;
+            while (after < end && !(is(after, "&") && is(next(after), "&")))
+                after = next(opens(after) ? closing(after) : after);
+            long first = i, last = after;
+            while (is(first, "(") && next(closing(first)) == last) {
+                last = closing(first);
+                first = next(first);
+            }
+            long less = first;
             while (less < last && !is(less, "<")) less = next(opens(less) ? closing(less) : less);
             long bound = next(less);
             if (less < last && is(bound, "=")) bound = next(bound);
             int threads = 0;
-            if (less >= last || !is_together(bound, last) || !is_rising(i, less, threads))
+            bool same = less < last && is_together(first, less);
+            if (less >= last || !is_together(bound, last) ||
+                !(same || is_rising(first, less, threads)))
                 return {};
             for (long j = bound; j < last; j = next(j))
-                if (strchr("<>=!?|", source(j)[0])) return {};
-            values.push_back(copy(i, less));
-            i = last < end ? next(next(last)) : end;
+                if (strchr("<>=!?|&", source(j)[0])) return {};
+            values.push_back(copy(first, less));
+            i = after < end ? next(next(after)) : end;
         }
         return values;
     }
@@ -166,7 +174,8 @@ struct writer : chunk_writer {
     bool write_within_bounds(const statement &s)
     {
         if (s.kind != statement::conditional || s.parts.size() > 1 || !guards.empty() || around ||
-            !active.empty() || branches || s.end - s.begin > 2000 || has(s.begin, s.end, "return"))
+            !active.empty() || branches || stored || s.end - s.begin > 2000 ||
+            has(s.begin, s.end, "return"))
             return false;
         long begin = next(s.open);
         std::vector<std::string> values = bounded_values(begin, s.close);
@@ -197,6 +206,10 @@ struct writer : chunk_writer {
         const bool before = stored;
         out += "if (" + none + ") { } else if (" + all + ") ";
         write_body(s.parts[0]);
+        if (holds_barrier(s)) { /* of the last block, in which some threads do not come there */
+            out += "else ::cucc::leave_loops(); ";
+            return true;
+        }
         interval = entry;
         stored = before;
         out += "else ";
@@ -240,17 +253,17 @@ struct writer : chunk_writer {
                 if (branches && !is(s.begin, "__syncwarp")) throw unsuitable();
                 write_chunk(chunk);
                 interval.clear();
+            } else if (&s == &parts.back() && depth == 1 &&
+                       std::all_of(chunk.begin(), chunk.end(),
+                                   [&](const statement *c) { return is_pure_declaration(*c); }) &&
+                       write_within_bounds(s)) {
+                chunk.clear();
             } else if (holds_barrier(s) || holds_promoted(s)) {
                 write_chunk(chunk);
                 write_together(s);
             } else if (chunk.empty() && s.kind == statement::conditional &&
                        (&s == &parts.back() || is_barrier((&s)[1])) && write_some_threads(s)) {
                 continue;
-            } else if (&s == &parts.back() && depth == 1 &&
-                       std::all_of(chunk.begin(), chunk.end(),
-                                   [&](const statement *c) { return is_pure_declaration(*c); }) &&
-                       write_within_bounds(s)) {
-                chunk.clear();
             } else {
                 chunk.push_back(&s);
             }

@@ -109,7 +109,7 @@ struct worker {
     int predicates, released_predicates;
 
     /* Loops over the threads instead of fibers. */
-    bool loops, in_loops, done_twice;
+    bool loops, in_loops, done_twice, once_by_fibers;
     sigjmp_buf before_loops;
 
     fiber home; /* the worker's own stack */

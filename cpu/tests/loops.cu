@@ -59,6 +59,26 @@ __global__ void scattered(int *x, unsigned int bound)
     if (i < bound) x[threadIdx.x] = 1;
 }
 
+/* Barriers within a bound: the block that it divides is done by fibers, and those behind it as loops again. */
+__global__ void inside(const int *x, int *y, int count, int rows)
+{
+    __shared__ int part[64], first;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y;
+    if ((i < count) && (row < rows)) {
+        int sum = 0;
+        if (threadIdx.x == 0) first = row;
+        __syncthreads();
+        for (int k = 0; k < 3; k++) {
+            part[threadIdx.x] = x[i] + k;
+            __syncthreads();
+            if (i - (int)threadIdx.x + 64 <= count) sum += part[63 - threadIdx.x];
+            __syncthreads();
+        }
+        atomicAdd(y + row * 150 + i, sum + first);
+    }
+}
+
 /* Loops of which several turns are done at a time, and the last ones one by one: sums in the same order. */
 __global__ void turns(const float *x, float *y, int count, unsigned int all)
 {
@@ -368,6 +388,17 @@ static void check_integers()
         for (int i = 0; i < n; i++)
             CHECK(p[i] == (i < rows * columns ? i / columns + 2 * (i % columns) : 0));
     }
+    memset(p, 0, n * sizeof *p);
+    int *x;
+    cudaMallocManaged(&x, 150 * sizeof *x);
+    for (int i = 0; i < 150; i++) x[i] = i * i;
+    inside<<<dim3(3, 5), 64>>>(x, p, 150, 4);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 750; i++) {
+        int k = i % 150, other = k / 64 * 64 + 63 - k % 64;
+        CHECK(p[i] == (i / 150 < 4 ? i / 150 + (k < 128 ? 3 * other * other + 3 : 0) : 0));
+    }
+    cudaFree(x);
     for (unsigned int bound : {0u, 5u, 16u, 0xfffffff8u, 0xffffffffu}) {
         memset(p, 0, 128 * sizeof *p);
         wraps<<<1, 64>>>(p, 0xfffffff0u, bound);
