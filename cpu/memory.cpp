@@ -161,7 +161,7 @@ static cudaMemPool_t pool_of(int device)
     return pool ? pool : default_pool(device);
 }
 
-static cudaError_t check_pool(cudaMemPool_t pool)
+cudaError_t cucc::check_pool(cudaMemPool_t pool)
 {
     if (cudaError_t error = enter()) return error;
     state_lock lock(state().lock);

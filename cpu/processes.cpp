@@ -91,14 +91,13 @@ static cudaError_t not_shared(const char *function, const char *why)
 
 using namespace cucc;
 
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
+/* The handle of the allocation that a pointer is in. */
+static cudaError_t handle_of(const char *function, void *pointer, memory_handle &handle)
 {
-    if (cudaError_t error = enter()) return error;
-    if (!handle || !pointer) return failed(cudaErrorInvalidValue);
 #if defined(CUCC_SANITIZE) || defined(CUCC_CHECK)
-    return not_shared("cudaIpcGetMemHandle",
-                      "processes share no memory with --sanitize, --check and --report");
-#endif
+    (void)pointer, (void)handle;
+    return not_shared(function, "processes share no memory with --sanitize, --check and --report");
+#else
     state_lock state_is(state().lock);
     region found = find_region(pointer);
     auto made = state().allocations.find(found.begin);
@@ -112,11 +111,48 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
         fresh.process = getpid();
         snprintf(fresh.name, sizeof fresh.name, "/cucc-%d-%d", getpid(), ++files().made);
         if (!share((void *)found.begin, fresh))
-            return not_shared("cudaIpcGetMemHandle", "there is no shared memory left (/dev/shm)");
+            return not_shared(function, "there is no shared memory left (/dev/shm)");
         known = files().own.insert({(void *)found.begin, fresh}).first;
     }
-    memory_handle all = known->second;
-    all.offset = (uintptr_t)pointer - found.begin;
+    handle = known->second;
+    handle.offset = (uintptr_t)pointer - found.begin;
+    return cudaSuccess;
+#endif
+}
+
+/* Maps the memory behind a handle; POOL: what cudaFreeAsync gives it back to, if anything. */
+static cudaError_t open_memory(void **pointer, memory_handle handle, cudaMemPool_t pool)
+{
+    handle.name[sizeof handle.name - 1] = 0;
+    if (strncmp(handle.name, "/cucc-", 6) || handle.offset > handle.size)
+        return failed(cudaErrorInvalidValue);
+    if (handle.process == getpid()) return failed(cudaErrorDeviceUninitialized);
+    int file = shm_open(handle.name, O_RDWR, 0600);
+    if (file < 0) return failed(cudaErrorMapBufferObjectFailed);
+    size_t size = whole_pages(handle.size);
+    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (memory == MAP_FAILED) return failed(cudaErrorMapBufferObjectFailed);
+    state_lock state_is(state().lock);
+    std::lock_guard<std::mutex> lock(files().lock);
+    allocation &made = state().allocations[(uintptr_t)memory];
+    made.size = handle.size;
+    made.device = pool ? pool->device : current_device;
+    made.registered = !pool; /* cudaFree is not for it */
+    made.pool = pool;
+    if (pool) pool->used += made.size;
+    state().device[made.device].used += made.size;
+    files().opened[memory] = size;
+    *pointer = (char *)memory + handle.offset;
+    return cudaSuccess;
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
+{
+    memory_handle all;
+    if (cudaError_t error = enter()) return error;
+    if (!handle || !pointer) return failed(cudaErrorInvalidValue);
+    if (cudaError_t error = handle_of("cudaIpcGetMemHandle", pointer, all)) return error;
     memset(handle, 0, sizeof *handle);
     memcpy(handle, &all, sizeof all);
     return cudaSuccess;
@@ -128,25 +164,7 @@ cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsi
     if (cudaError_t error = enter()) return error;
     memcpy(&all, &handle, sizeof all);
     if (!pointer || flags != cudaIpcMemLazyEnablePeerAccess) return failed(cudaErrorInvalidValue);
-    all.name[sizeof all.name - 1] = 0;
-    if (strncmp(all.name, "/cucc-", 6) || all.offset > all.size)
-        return failed(cudaErrorInvalidValue);
-    if (all.process == getpid()) return failed(cudaErrorDeviceUninitialized);
-    int file = shm_open(all.name, O_RDWR, 0600);
-    if (file < 0) return failed(cudaErrorMapBufferObjectFailed);
-    size_t size = whole_pages(all.size);
-    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (memory == MAP_FAILED) return failed(cudaErrorMapBufferObjectFailed);
-    state_lock state_is(state().lock);
-    std::lock_guard<std::mutex> lock(files().lock);
-    allocation &made = state().allocations[(uintptr_t)memory];
-    made.size = all.size;
-    made.device = current_device;
-    made.registered = true; /* cudaFree is not for it */
-    files().opened[memory] = size;
-    *pointer = (char *)memory + all.offset;
-    return cudaSuccess;
+    return open_memory(pointer, all, nullptr);
 }
 
 cudaError_t cudaIpcCloseMemHandle(void *pointer)
@@ -157,6 +175,7 @@ cudaError_t cudaIpcCloseMemHandle(void *pointer)
     bool other = found.device >= 0 && state().allocations.count(found.begin) &&
                  state().allocations[found.begin].registered;
     if (!other) return failed(cudaErrorInvalidValue);
+    state().device[found.device].used -= found.size;
     end_sharing((void *)found.begin);
     state().allocations.erase(found.begin);
     return cudaSuccess;
@@ -178,4 +197,54 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t hand
     if (!event || memcmp(&handle, event_mark, sizeof event_mark))
         return failed(cudaErrorInvalidValue);
     return cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventInterprocess);
+}
+
+/* ---- pools: a file that says whose memory they are --------------------------------------------- */
+
+cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t pool,
+                                               cudaMemAllocationHandleType type, unsigned int flags)
+{
+    if (cudaError_t error = check_pool(pool)) return error;
+    if (!handle || type != cudaMemHandleTypePosixFileDescriptor || flags)
+        return failed(cudaErrorInvalidValue);
+    int file = memfd_create("cucc-pool", MFD_CLOEXEC);
+    if (file < 0 || write(file, &pool->device, sizeof pool->device) != sizeof pool->device)
+        return not_shared("cudaMemPoolExportToShareableHandle", "there are no more files");
+    *(int *)handle = file;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
+                                                 cudaMemAllocationHandleType type,
+                                                 unsigned int flags)
+{
+    cudaMemPoolProps properties = {};
+    int file = (int)(uintptr_t)handle, device = -1;
+    if (cudaError_t error = enter()) return error;
+    if (!pool || type != cudaMemHandleTypePosixFileDescriptor || flags ||
+        pread(file, &device, sizeof device, 0) != sizeof device)
+        return failed(cudaErrorInvalidValue);
+    properties.location.id = device;
+    return cudaMemPoolCreate(pool, &properties);
+}
+
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData *data, void *pointer)
+{
+    memory_handle all;
+    if (cudaError_t error = enter()) return error;
+    if (!data || !pointer) return failed(cudaErrorInvalidValue);
+    if (cudaError_t error = handle_of("cudaMemPoolExportPointer", pointer, all)) return error;
+    memset(data, 0, sizeof *data);
+    memcpy(data, &all, sizeof all);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool,
+                                     cudaMemPoolPtrExportData *data)
+{
+    memory_handle all;
+    if (cudaError_t error = check_pool(pool)) return error;
+    if (!pointer || !data) return failed(cudaErrorInvalidValue);
+    memcpy(&all, data, sizeof all);
+    return open_memory(pointer, all, pool);
 }

@@ -222,6 +222,7 @@ bool is_default_stream(cudaStream_t stream);
 cudaStream_t captured(cudaStream_t stream); /* what a capture of cudaStreamPerThread takes for it */
 cudaError_t check_stream(cudaStream_t stream);
 cudaError_t check_event(cudaEvent_t event);
+cudaError_t check_pool(cudaMemPool_t pool);
 bool end_sharing(void *memory); /* before it is freed; true: another process made it, it is gone */
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work,
                     cudaGraphNodeType type = cudaGraphNodeTypeKernel);

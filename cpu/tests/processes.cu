@@ -1,6 +1,8 @@
 /* Memory and events that two processes share: processes; it starts itself again with a handle. */
 #include "check.h"
 #include <cuda_runtime.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,28 @@ __global__ void twice(int *x)
 
 struct message {
     cudaIpcMemHandle_t memory;
+    cudaMemPoolPtrExportData pooled;
+    int pool; /* its file descriptor, which the child inherits */
     cudaIpcEventHandle_t event;
 };
+
+static void check_pool(struct message *m)
+{
+    cudaMemPool_t pool = NULL;
+    int *x = NULL, value = 0;
+    void *handle = (void *)(uintptr_t)m->pool;
+    CHECK(cudaMemPoolImportFromShareableHandle(&pool, handle, cudaMemHandleTypePosixFileDescriptor,
+                                               0) == cudaSuccess);
+    CHECK(cudaMemPoolImportPointer((void **)&x, pool, &m->pooled) == cudaSuccess);
+    CHECK(cudaMemcpy(&value, x + 1, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(value == 7 * 0x01010101);
+    twice<<<1, 2>>>(x);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(cudaFreeAsync(x, 0) == cudaSuccess);
+    CHECK(cudaMemcpy(&value, x, sizeof value, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+    cudaGetLastError();
+    CHECK(cudaMemPoolDestroy(pool) == cudaSuccess);
+}
 
 static int child(const char *file, bool gone)
 {
@@ -37,6 +59,7 @@ static int child(const char *file, bool gone)
     CHECK(cudaIpcOpenMemHandle((void **)&x, m.memory, cudaIpcMemLazyEnablePeerAccess) ==
           cudaSuccess);
     CHECK(cudaIpcOpenEventHandle(&event, m.event) == cudaSuccess);
+    check_pool(&m);
     CHECK(cudaStreamWaitEvent(0, event, 0) == cudaSuccess);
     CHECK(cudaMemcpy(&value, x + 5, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
     CHECK(value == first + 5);
@@ -86,12 +109,26 @@ int main(int argc, char **argv)
           cudaSuccess);
     CHECK(cudaIpcGetEventHandle(&m.event, event) == cudaSuccess &&
           cudaEventRecord(event) == cudaSuccess);
+    int pooled[2], *y;
+    cudaMemPool_t pool;
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess);
+    CHECK(cudaMallocAsync(&y, sizeof pooled, 0) == cudaSuccess);
+    CHECK(cudaMemset(y, 7, sizeof pooled) == cudaSuccess);
+    CHECK(cudaMemPoolExportPointer(&m.pooled, y) == cudaSuccess);
+    CHECK(cudaMemPoolExportToShareableHandle(&m.pool, pool, cudaMemHandleTypeNone, 0) ==
+          cudaErrorInvalidValue);
+    CHECK(cudaMemPoolExportToShareableHandle(&m.pool, pool, cudaMemHandleTypePosixFileDescriptor,
+                                             0) == cudaSuccess);
+    CHECK(fcntl(m.pool, F_SETFD, 0) == 0);
     CHECK(write(number, &m, sizeof m) == (ssize_t)sizeof m && close(number) == 0);
     CHECK(cudaIpcOpenMemHandle((void **)&again, m.memory, cudaIpcMemLazyEnablePeerAccess) ==
           cudaErrorDeviceUninitialized);
     CHECK(run_child(argv[0], file, NULL) == 0);
     CHECK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
     for (int i = 0; i < n; i++) CHECK(host[i] == (i < first ? i : 2 * i));
+    CHECK(cudaMemcpy(pooled, y, sizeof pooled, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(pooled[0] == 2 * 7 * 0x01010101 && pooled[1] == pooled[0]);
+    CHECK(cudaFreeAsync(y, 0) == cudaSuccess && close(m.pool) == 0);
     CHECK(cudaFree(x) == cudaSuccess && cudaEventDestroy(event) == cudaSuccess);
     CHECK(run_child(argv[0], file, file) == 0); /* its memory is gone */
     cudaEventDestroy(timed);
