@@ -5930,8 +5930,10 @@ TMM_KERNEL void __launch_bounds__(256)
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Many tiles have smaller teams. A block then has fewer warps, one team; and several teams, each
-   with its tile, where blocks are thousands. Tiles are numbered through all products of a batch.
+   A large team is fast where tiles are few. Where they are many a small one is: registers then hold
+   all tiles at once, and fewer warps have to start and to add up. A block has one team; and several,
+   each with its tile, where blocks are thousands. Tiles are numbered through all products of a
+   batch.
    With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
    and part. */
 
