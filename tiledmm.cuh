@@ -9791,16 +9791,19 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
     }
 }
 
-/* Where the k of a tile are cut in parts, each has a block: this one has part `part` of `tile`. The
-   block with the last part waits for the others and adds their sums, always in this order; true: it
-   has them all, and stores the tile. Blocks take parts in order, so who waits never waits for parts
-   that are still to be begun behind its own. A part has 32 KB at most, which L2 holds. */
+/* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
+   their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
+   0, of the only one. The block with the last part waits for the others and adds their sums, always
+   in this order; true: it has them all, and stores the tile. Blocks take parts in order, so who
+   waits never waits for one that is to be begun behind its own. A part has 32 KB at most, which L2
+   holds. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int part, int thread)
+                                                            int tile, int *product, int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
-    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1;
+    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1, part = *product;
+    tile -= part * tiles, *product = 0;
     float4 *place = (float4 *)s->partials + (size_t)tile * FOURS * 256 + thread;
     const size_t apart = (size_t)tiles * FOURS * 256; /* from a part to the next */
     if (part < last) {
@@ -9951,7 +9954,7 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
     TMM_FN(wgmma_ring) ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
     for (int tile = blockIdx.x; tile < tiles * batch * parts; tile += gridDim.x) {
-        int product, row0, col0, part = 0, blocks = a.k_blocks;
+        int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
             TMM_FN(wgmma_scales)
@@ -9961,17 +9964,13 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-        if (parts > 1) { /* of one product, which come one behind the other as products do */
-            part = product, product = 0, blocks -= part * s.steps;
-            if (blocks > s.steps) blocks = s.steps;
-        }
+        int blocks = parts > 1 ? min(s.steps, a.k_blocks - product * s.steps) : a.k_blocks;
         if (TMM__WGMMA_AT_ONCE)
             tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, blocks);
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread))
-            continue;
+        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile, &product, thread)) continue;
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
