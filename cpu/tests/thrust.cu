@@ -41,9 +41,11 @@ static void check_vectors(int n)
     CHECK(device[0] == (n - 1) * (n - 1));
     CHECK(thrust::reduce(device.begin(), device.end(), 5) == 5 + (n - 1) * n * (2 * n - 1) / 6);
     count_down<<<(n + 127) / 128, 128>>>(thrust::raw_pointer_cast(device.data()), n);
-    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(device[0] == n); /* waits, as a copy */
+    count_down<<<(n + 127) / 128, 128>>>(thrust::raw_pointer_cast(device.data()), n);
+    device[1] = 5;
     host = device;
-    CHECK(host[0] == n && host[n - 1] == 1);
+    CHECK(host[0] == n && host[1] == 5 && host[n - 1] == 1);
 }
 
 /* Memory of the runtime in Thrust's functions, and of Thrust in kernels, in a stream. */
