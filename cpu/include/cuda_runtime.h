@@ -13,7 +13,8 @@ void *memset(void *, int, size_t) noexcept __asm__("cucc_memset");
 }
 #endif
 
-#if defined(CUCC_VECTORS) && defined(__CUDACC__) /* what the runner has for eight numbers at once (vectors.cpp) */
+/* What the runner has for eight numbers at once (vectors.cpp). */
+#if defined(CUCC_VECTORS) && defined(__CUDACC__)
 #define CUCC_VECTOR(name) float name(float) noexcept __attribute__((simd("notinbranch"), const));
 extern "C" {
 CUCC_VECTOR(expf)
