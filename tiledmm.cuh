@@ -878,6 +878,8 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
+enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
+
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
@@ -1692,7 +1694,7 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/device.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_COSTS)
 #define TMM__PART_COSTS
 /* What a launch has to do. */
@@ -1784,6 +1786,13 @@ static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double are
 static inline double tmm__in_nanoseconds(double clocks)
 {
     return clocks / tmm__current_device()->gpu.clock;
+}
+
+/* Multiply-adds beyond which KERNEL DIRECT is not thought of. */
+static inline double tmm__direct_most(long long M, long long N)
+{
+    const int narrow = tmm__min(M, N) <= TMM__DIRECT_NARROW;
+    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
 }
 
 /* KERNEL PACK: what it leaves it has read, too. */
@@ -5896,7 +5905,7 @@ TMM_KERNEL void __launch_bounds__(256)
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
-#define TMM__SMALL_WARPS  8
+#define TMM__SMALL_WARPS  (1 << TMM__SMALL_WARPS_LOG2)
 #define TMM__SMALL_STAGES TMM__STAGES(3)
 #define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
 #define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)
@@ -12806,10 +12815,11 @@ static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, do
    where each multiprocessor has so many blocks that one more or less does not count. */
 static inline int TMM_FN(gemm__small_block)(int team_log2, double tiles)
 {
-    enum { EIGHT = 3, MANY = 16 };
+    enum { MANY = 16 };
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
-    while (warps_log2 < EIGHT && tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+    while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
+           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
         warps_log2++;
     return warps_log2;
 }
@@ -12895,7 +12905,8 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
     const int warps_log2 = TMM_FN(gemm__small_block)(team_log2, (double)tiles * (double)c.parts);
-    int bytes = (int)tmm__min(c.instance.bytes >> (3 - warps_log2), device->shared);
+    int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
+                              device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
@@ -13277,9 +13288,8 @@ static inline double TMM_FN(gemm__direct_time)(const TMM_FN(gemm__product) * p,
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
-    const int narrow = tmm__min(p->M, p->N) <= TMM__DIRECT_NARROW;
-    const double most = narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
-    if (p->K > INT_MAX || work > most) return HUGE_VAL; /* no need to look */
+    if (p->K > INT_MAX || work > tmm__direct_most(p->M, p->N))
+        return HUGE_VAL; /* no need to look */
     return TMM_FN(gemm__direct_plan)(p).time;
 }
 

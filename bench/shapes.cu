@@ -471,10 +471,7 @@ static int is_candidate(const problem *q, tmm_kernel kernel)
 {
     switch (kernel) {
     case TMM_SHARED_16: return work_of(&q->s) <= SHORT_WORK;
-    case TMM_DIRECT:
-        return work_of(&q->s) <= (least_of(q->s.M, q->s.N) <= TMM__DIRECT_NARROW
-                                      ? (int)TMM__DIRECT_NARROW_WORK
-                                      : (int)TMM__DIRECT_WORK);
+    case TMM_DIRECT: return work_of(&q->s) <= tmm__direct_most(q->s.M, q->s.N);
     case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
     case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */
     case TMM_NARROW: return q->element == TMM_FLOAT && most_of(q->s.M, q->s.N) >= 256;

@@ -66,8 +66,8 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
                  const char *function, cudaStream_t stream);
 void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
                    const char *function, uint32_t code);
-void host_launch_failed(const char *kernel, cudaError_t error);
 void host_looks_at_errors();
+void host_launches(const char *kernel, cudaError_t error);
 void found_leak(void *memory, size_t size, const char *kind);
 void count_fault(); /* that was told in another way */
 void print_findings();
@@ -160,7 +160,7 @@ inline void copy_written(void *, const void *, size_t, uint32_t)
 inline void host_looks_at_errors()
 {
 }
-inline void host_launch_failed(const char *, cudaError_t)
+inline void host_launches(const char *, cudaError_t)
 {
 }
 inline void count_fault()

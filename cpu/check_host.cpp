@@ -347,20 +347,28 @@ static std::recursive_mutex &unseen_lock()
     static std::recursive_mutex *lock = new std::recursive_mutex;
     return *lock;
 }
-static uint64_t ignored_calls, looks;
+static uint64_t ignored_calls; /* since the last look at errors */
 static uint32_t first_ignored;
-
-void host_launch_failed(const char *kernel, cudaError_t error)
-{
-    std::lock_guard<std::recursive_mutex> lock(unseen_lock());
-    unseen().push_back({std::string("the launch of kernel ") + kernel, error, calling_code()});
-}
 
 void host_looks_at_errors()
 {
     std::lock_guard<std::recursive_mutex> lock(unseen_lock());
-    looks++;
+    ignored_calls = 0;
     unseen().clear();
+}
+
+static void ignore_call()
+{
+    if (!ignored_calls++) first_ignored = calling_code();
+}
+
+/* <<< >>> returns nothing. */
+void host_launches(const char *kernel, cudaError_t error)
+{
+    std::lock_guard<std::recursive_mutex> lock(unseen_lock());
+    ignore_call();
+    if (error)
+        unseen().push_back({std::string("the launch of kernel ") + kernel, error, calling_code()});
 }
 
 /* The rewriter has put this around a call whose result the program throws away. */
@@ -368,7 +376,7 @@ cudaError_t thrown_away(const char *call, cudaError_t error)
 {
     std::lock_guard<std::recursive_mutex> lock(unseen_lock());
     if (inside_kernel()) return error;
-    if (!ignored_calls++) first_ignored = calling_code();
+    if (!strstr(call, "Free") && !strstr(call, "Destroy") && !strstr(call, "Reset")) ignore_call();
     if (error) unseen().push_back({call, error, calling_code()});
     return error;
 }
@@ -380,8 +388,9 @@ static void report_unseen()
               e.what + " at " + at(e.code) + " failed (" + cudaGetErrorString(e.error) +
                   "), and nobody looked at the error",
               "a check of what the call returns; cudaGetLastError() after a launch");
-    if (ignored_calls && !looks && unseen().empty())
-        note(std::to_string(ignored_calls) + " calls whose errors nobody would see, the first at " +
+    if (ignored_calls && unseen().empty())
+        note(std::to_string(ignored_calls) +
+             " calls and launches whose errors nobody would see, the first at " +
              at(first_ignored));
     unseen().clear();
 }

@@ -282,7 +282,7 @@ cudaError_t launch(const launch_request &request)
 #endif
     if (inside_kernel()) return launch_child(dated);
     cudaError_t error = launch_from_host(dated);
-    if (error) host_launch_failed(request.kernel, error);
+    if (!request.returns_error) host_launches(request.kernel, error);
     return error;
 }
 
@@ -291,6 +291,7 @@ launch_request configured(const cudaLaunchConfig_t *config, const void *kernel)
     launch_request request =
         new_request(kernel_name(kernel), kernel, config->gridDim, config->blockDim,
                     config->dynamicSmemBytes, config->stream);
+    request.returns_error = true;
     for (unsigned int i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute &a = config->attrs[i];
         if (a.id == cudaLaunchAttributeClusterDimension)
@@ -372,7 +373,9 @@ static cudaError_t launch_by_address(const launch_request &request, void **argum
 {
     kernel_record record;
     if (!find_kernel(request.function, record)) return failed(cudaErrorInvalidDeviceFunction);
-    return record.launch(request, arguments);
+    launch_request by_call = request;
+    by_call.returns_error = true;
+    return record.launch(by_call, arguments);
 }
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,

@@ -4,6 +4,7 @@
 #include "worker.h"
 #include <signal.h>
 #include <thread>
+#include <unistd.h>
 
 namespace cucc
 {
@@ -62,9 +63,10 @@ static void find_own_stack(fiber &home)
 static void report_signal(int signal, siginfo_t *info, void *)
 {
     if (self && self->in_loops) siglongjmp(self->before_loops, 1);
-    if (self && signal == SIGFPE)
+    bool in_kernel = self && signal != SIGABRT;
+    if (in_kernel && signal == SIGFPE)
         fault(*self, cudaErrorLaunchFailure, "a whole number is divided by zero");
-    if (self)
+    if (in_kernel)
         fault(*self, cudaErrorIllegalAddress,
               "it reads or writes %p, where there is no memory (cucc --sanitize names the line)%s",
               info->si_addr,
@@ -73,6 +75,12 @@ static void report_signal(int signal, siginfo_t *info, void *)
     struct sigaction otherwise = {};
     otherwise.sa_handler = SIG_DFL;
     sigaction(signal, &otherwise, nullptr);
+#ifdef CUCC_CHECK        /* what was found may be why */
+    const int most = 10; /* seconds: the heap may be spoilt, or its lock taken */
+    alarm(most);
+    print_findings();
+    alarm(0);
+#endif
 }
 
 /* On a stack of its own, since that of the thread may be full. */
@@ -86,7 +94,12 @@ static void watch_signals()
     struct sigaction action = {};
     action.sa_sigaction = report_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) {
+#ifdef CUCC_CHECK
+    const int watched_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
+#else
+    const int watched_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
+#endif
+    for (int signal : watched_signals) {
         struct sigaction present;
         sigaction(signal, nullptr, &present);
         if (present.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);

@@ -59,8 +59,9 @@ struct launch_request {
     dim3 grid, block;
     size_t dynamic_shared;
     cudaStream_t stream;
-    dim3 cluster;     /* blocks that share their shared memory; zeros: as the kernel says */
-    bool cooperative; /* all blocks at once */
+    dim3 cluster;       /* blocks that share their shared memory; zeros: as the kernel says */
+    bool cooperative;   /* all blocks at once */
+    bool returns_error; /* a call, which <<< >>> is not */
     int argument_count;
     const void *const *pointers; /* the arguments that are pointers to objects; else null */
     void (*run_thread)(void *closure);

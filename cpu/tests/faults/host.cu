@@ -1,5 +1,6 @@
 /* The host's mistakes; right twins begin with right_. */
 #include "faults.h"
+#include <assert.h>
 #include <semaphore.h>
 #include <cooperative_groups.h>
 #include <stdlib.h>
@@ -140,9 +141,16 @@ int main(int words_count, char **words)
     if (IS(grid_too_small)) {
         CHECK(cudaMalloc(&more, sizeof zeros));
         set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost)); /* small_c */
         for (int i = 0; i < N; i++) sum += zeros[i];                          /* small_h */
         CHECK(cudaFree(more));
+    }
+    if (IS(grid_asserted)) { /* the program's own check ends it first */
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost)); /* asserted_c */
+        assert(zeros[N - 1] == N - 1);                                        /* asserted_h */
     }
     if (IS(column_forgotten)) {
         CHECK(cudaMalloc(&more, sizeof zeros));
@@ -154,6 +162,7 @@ int main(int words_count, char **words)
     if (IS(right_part)) { /* what nobody has written is not read, or overwritten first */
         CHECK(cudaMalloc(&more, sizeof zeros));
         set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost));
         for (int i = 0; i < 200; i++) sum += zeros[i];
         zeros[200] = -1;
@@ -175,6 +184,7 @@ int main(int words_count, char **words)
         CHECK(cudaEventRecord(begin));
         increment<<<1, N>>>(device);
         CHECK(cudaEventRecord(end));
+        CHECK(cudaGetLastError());
         if (IS(right_time)) CHECK(cudaEventSynchronize(end));
         CHECK(cudaEventElapsedTime(&ms, begin, end)); /* time */
         CHECK(cudaEventDestroy(begin));
@@ -214,6 +224,7 @@ int main(int words_count, char **words)
         increment<<<1, N>>>(device); /* waits for blocking streams, and these for it */
         increment<<<1, N, 0, blocking>>>(device);
         increment<<<1, N>>>(device);
+        CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
         if (zeros[N - 1] != 5) return 1;
     }
@@ -232,6 +243,7 @@ int main(int words_count, char **words)
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
         increment<<<1, N>>>(device);
+        CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
     }
     if (IS(host_reads_device)) sum += device[1];                    /* host_reads */
@@ -258,6 +270,8 @@ int main(int words_count, char **words)
         CHECK(cudaFree(more));
         cudaFree(more); /* twice */
     }
+    if (IS(launch_unseen)) nothing<<<1, 1>>>(device);        /* launch_unseen */
+    if (IS(call_unseen)) cudaMemset(device, 0, 4);           /* call_unseen */
     if (IS(leak)) CHECK(cudaMalloc(&more, 1000));            /* leak */
     if (IS(pinned_leak)) CHECK(cudaMallocHost(&more, 1001)); /* pinned_leak */
     if (IS(too_much_shared)) {                               /* for most GPUs */

@@ -189,6 +189,7 @@ host writes_early early writes_h writes_k
 host copy_not_awaited early copy_h copy_c
 host source_changed early source_h source_c
 host grid_too_small copied small_c small_h
+host grid_asserted copied asserted_c asserted_h
 host column_forgotten copied column_c column_h
 host host_past beside host_past
 host host_before beside host_before
@@ -212,6 +213,14 @@ host too_much_shared shared
 host clusters clusters
 host registers registers
 END
+
+# no error came, and nobody would have seen it
+for case in launch_unseen call_unseen; do
+    "$work/host" $case >"$work/said" 2>&1 && passed=yes || passed=no
+    grep -qE "^cucc: note: 1 calls and launches whose errors nobody would see, the first at .*host\.cu:$(line_of host $case)\$" "$work/said" || passed=no
+    result "$passed" "host $case: a note"
+    count "$passed" note
+done
 
 # the checks themselves must be able to fail
 named races right_barrier race && passed=no || passed=yes

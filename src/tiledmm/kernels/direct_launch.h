@@ -95,9 +95,8 @@ static inline double TMM_FN(gemm__direct_time)(const TMM_FN(gemm__product) * p,
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
-    const int narrow = tmm__min(p->M, p->N) <= TMM__DIRECT_NARROW;
-    const double most = narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
-    if (p->K > INT_MAX || work > most) return HUGE_VAL; /* no need to look */
+    if (p->K > INT_MAX || work > tmm__direct_most(p->M, p->N))
+        return HUGE_VAL; /* no need to look */
     return TMM_FN(gemm__direct_plan)(p).time;
 }
 

@@ -61,7 +61,7 @@
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
-#define TMM__SMALL_WARPS  8
+#define TMM__SMALL_WARPS  (1 << TMM__SMALL_WARPS_LOG2)
 #define TMM__SMALL_STAGES TMM__STAGES(3)
 #define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
 #define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)

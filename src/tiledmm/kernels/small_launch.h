@@ -69,10 +69,11 @@ static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, do
    where each multiprocessor has so many blocks that one more or less does not count. */
 static inline int TMM_FN(gemm__small_block)(int team_log2, double tiles)
 {
-    enum { EIGHT = 3, MANY = 16 };
+    enum { MANY = 16 };
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
-    while (warps_log2 < EIGHT && tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+    while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
+           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
         warps_log2++;
     return warps_log2;
 }
@@ -158,7 +159,8 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
     const int warps_log2 = TMM_FN(gemm__small_block)(team_log2, (double)tiles * (double)c.parts);
-    int bytes = (int)tmm__min(c.instance.bytes >> (3 - warps_log2), device->shared);
+    int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
+                              device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;

@@ -39,6 +39,8 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
+enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
+
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
