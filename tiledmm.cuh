@@ -749,7 +749,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
    block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
    there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
    everyone sees what was `written` in front of it. */
@@ -770,6 +770,25 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
     memcpy(&word, bytes, 16);
     asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
                  "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+/* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
+static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
+                                                                  unsigned rank)
+{
+    unsigned x;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];"
+                 : "=r"(x)
+                 : "r"(tmm__map_shared(word, rank))
+                 : "memory");
+    return x;
+}
+
+static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
+                                                               unsigned x)
+{
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 
@@ -1205,11 +1224,12 @@ typedef struct tmm__costs {
     double pack, pack_rate;
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
        by mma.sync, and of a tile besides; for each element where rows of C cannot be stored by 16
-       bytes. With two blocks on a multiprocessor, of two tiles. l2_bytes: blocks keep together in k
-       if A and B have more. convert_one_wave_k: up to this K operands with few lines are converted
+       bytes. With two blocks on a multiprocessor, of two tiles. part: of a tile that is a part of
+       the k of one; add: of each part, to be added. l2_bytes: blocks keep together in k if A and B
+       have more. convert_one_wave_k: up to this K operands with few lines are converted
        by 1024 threads a block; convert_256_k, convert_512_k: up to these K by 256 and 512. */
     struct {
-        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, l2_bytes;
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, part, add, l2_bytes;
         int convert_256_k, convert_one_wave_k, convert_512_k;
         /* KERNEL CONVERT: once, for each round of all blocks that fit, by their size, and bytes in
            a nanosecond as a part of those of memory; bytes of an element that is read again; how
@@ -1359,6 +1379,8 @@ static const tmm__costs tmm__measured = {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
         0.438,                                       /* odd */
+        2000,                                        /* part */
+        900,                                         /* add */
         6e7,                                         /* l2_bytes */
         256,                                         /* convert_256_k */
         512,                                         /* convert_one_wave_k */
@@ -1630,13 +1652,18 @@ inline cudaMemPool_t tmm__make_pool(int device)
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
     unsigned long long keep = TMM__RELEASE_THRESHOLD;
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) return NULL;
+    /* In another mode a first call that is captured would end the capture with an error. */
+    const int exchanged = tmm__succeeded(cudaThreadExchangeStreamCaptureMode(&mode));
+    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) pool = NULL;
     /* Refused, the pool only keeps less. */
-    (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (pool != NULL)
+        (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (exchanged) (void)cudaThreadExchangeStreamCaptureMode(&mode);
     return pool;
 }
 
@@ -8194,6 +8221,7 @@ typedef struct tmm__float_job {
     unsigned *pace;               /* a counter that is 0, or NULL: see tmm__keep_pace */
     int instance, tile_m, tile_n; /* instance: TMM__WGMMA_256x128 and the like */
     int bf16x6;                   /* whether doubtful elements may go by BF16x6 */
+    int parts; /* of the k of each tile, s.steps blocks of 32 k each; see wgmma_add_parts */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
@@ -8533,32 +8561,36 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 /* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8
-   lines. The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x
-   32 k at a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
+   at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
+   The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
+   magnitudes. Without wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
-   converts. For K up to four times the threads the elements are in registers by then. Longer lines
-   are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
-   memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
+   converts. For K up to four times the cluster's threads the elements are in registers by then.
+   Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
+    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
                          const tmm__fp16_operand out_a, const tmm__lines b,
                          const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
-    bool is_A = (int)blockIdx.x < groups_A;
+    if (!TMM__WGMMA) ranks = 1;
+    int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
+    bool is_A = group < groups_A;
     const tmm__lines from = is_A ? a : b;
     const tmm__fp16_operand to = is_A ? out_a : out_b;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
-    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    int line = (group - (is_A ? 0 : groups_A)) * LINES + r;
+    int from_k = rank * AHEAD * depth, step = ranks * AHEAD * depth; /* of a block's turns */
     unsigned product = blockIdx.y;
 
     tmm__let_next_begin();
@@ -8572,7 +8604,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     bool vectors = tmm__vector_loads(&from);
     float chunk[AHEAD][8];
     unsigned most = 0;
-    for (int k = 0; k < K; k += AHEAD * depth) {
+    for (int k = from_k; k < K; k += step) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
@@ -8592,6 +8624,16 @@ TMM_KERNEL void __launch_bounds__(1024)
     if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
     __syncthreads();
 
+#if TMM__WGMMA
+    if (ranks > 1) {
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (threadIdx.x < (unsigned)ranks * LINES) /* reads what others find, and may add its own */
+            atomicMax(&top[r], tmm__load_word_cluster(&top[r], threadIdx.x / LINES));
+        __syncthreads();
+    }
+#endif
+
     /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
     most = top[r];
     unsigned scale_bits = 268 - (most >> 23);
@@ -8603,8 +8645,8 @@ TMM_KERNEL void __launch_bounds__(1024)
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
     unsigned least_bits = tmm__float_bits(least_element), least_size = 0xffffffffu;
-    bool again = K > AHEAD * depth;
-    for (int k = k0; k < padded; k += AHEAD * depth) {
+    bool again = K > step;
+    for (int k = from_k + k0; k < padded; k += step) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
@@ -8632,6 +8674,14 @@ TMM_KERNEL void __launch_bounds__(1024)
             }
         }
     }
+#if TMM__WGMMA
+    if (ranks > 1) {
+        if (least_size < least_bits - 1) tmm__store_word_cluster(&small[r], 0, 1);
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (rank > 0) return;
+    }
+#endif
     if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
     __syncthreads();
     if (threadIdx.x < LINES)
@@ -8910,11 +8960,13 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
-   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
+   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Own
+   tiles are those of which it had the last of `parts`: of others it finds nothing. */
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
-                                                            int edge, int tile_m, int tile_n)
+                                                            int edge, int tile_m, int tile_n,
+                                                            int parts)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -8925,12 +8977,16 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         down = job->s.tiles_down, across = job->s.tiles_across;
         tile = blockIdx.x + n / all_own * gridDim.x;
     }
-    if (tile >= (long long)down * across * job->batch) return false;
+    if (tile >= (long long)down * across * job->batch * (own ? parts : 1)) return false;
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
     if (own) {
         int part = (int)(n % all_own), r, c;
         TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
+        if (parts > 1) {
+            if (product < parts - 1) row_end = 0;
+            product = 0;
+        }
         row = part / across_own * edge, col = part % across_own * edge;
         row128 = r + row / 128 * 128, col128 = c + col / 128 * 128;
         row += r, col += c;
@@ -8941,6 +8997,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         row128 = row / 128 * 128, col128 = col / 128 * 128;
     }
 
+    const int of_product = product;
     int line = thread < 128 ? row128 + thread : col128 + thread - 128;
     const tmm__fp16_operand *x = thread < 128 ? &job->a : &job->b;
     if ((thread < 128 ? job->from_a : job->from_b).product_stride == 0) product = 0;
@@ -8962,8 +9019,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         to->lowest[thread / 32] = lowest, to->highest[thread / 32] = highest,
                             to->wide[thread / 32] = wide;
     if (thread == 0) {
-        to->own = own, to->next = n + 1, to->product = (int)(tile / (down * across)), to->row = row,
-        to->col = col;
+        to->own = own, to->next = n + 1, to->product = of_product, to->row = row, to->col = col;
         to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
     }
     if (thread < 4) to->doubtful[thread] = 0, to->inexact = 0;
@@ -9170,7 +9226,7 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
 static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
                                                        int self, bool named, bool rejected,
                                                        bool doubtful, const bool large_tiles,
-                                                       int tile_m, int tile_n)
+                                                       int tile_m, int tile_n, int parts)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -9188,7 +9244,7 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
         bool more = TMM_FN(recheck_find)(job, region, n, thread, named, own, small ? 64 : 128,
-                                         tile_m, tile_n);
+                                         tile_m, tile_n, parts);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
         int count = own && more ? TMM_FN(recheck_count)(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {
@@ -9338,15 +9394,16 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
         }
     }
     __syncthreads();
-    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64);
+    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1);
 #else
     (void)job;
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: the tiles.
-   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh.
-   Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
+/* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
+   a tile.
+   Uses: kernels/float/numbers.cuh, ptx.cuh.
+   Used by: kernels/float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or
    201. */
@@ -9394,6 +9451,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
 #define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm__wgmma_add_parts     TMM__INSTANCE(wgmma_add_parts_, WGMMA)
 #define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
 #define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
 #define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
@@ -9659,7 +9717,12 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(TMM_FN(wgmma_ring) 
         if (ring->stage == STAGES) ring->stage = 0, ring->parity ^= 1;
     }
 }
-
+#endif
+#endif
+/* src/tiledmm/kernels/float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
+   and stored.
+   Uses: kernels/float/wgmma.cuh, kernels/store.cuh. Used by: kernels/float/wgmma_tiles.cuh. */
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
@@ -9685,6 +9748,43 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
         for (int j = 0; j < 4; j++) kept[j] = group == 0 ? kept[j] : sum[SUMS / 2 + i + j];
         kept[0] += four.x, kept[1] += four.y, kept[2] += four.z, kept[3] += four.w;
     }
+}
+
+/* Where the k of a tile are cut in parts, each has a block: this one has part `part` of `tile`. The
+   block with the last part waits for the others and adds their sums, always in this order; true: it
+   has them all, and stores the tile. Blocks take parts in order, so who waits never waits for parts
+   that are still to be begun behind its own. A part has 32 KB at most, which L2 holds. */
+static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
+                                                            int tile, int part, int thread)
+{
+    enum { FOURS = TMM__WGMMA_STORED / 8 };
+    const tmm__schedule *s = &job->s;
+    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1;
+    float4 *place = (float4 *)s->partials + (size_t)tile * FOURS * 256 + thread;
+    const size_t apart = (size_t)tiles * FOURS * 256; /* from a part to the next */
+    if (part < last) {
+        place += part * apart;
+#pragma unroll
+        for (int i = 0; i < FOURS; i++)
+            place[i * 256] =
+                make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        if (thread == 0) tmm__flag_set(s->flags + part * tiles + tile, s->ticket);
+        return false;
+    }
+    if (thread < last) tmm__flag_wait(s->flags + thread * tiles + tile, s->ticket);
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+#pragma unroll 2
+    for (int n = 0; n < last; n++) {
+#pragma unroll
+        for (int i = 0; i < FOURS; i++) {
+            float4 four = __ldcg(place + i * 256); /* L1 may have what lay there before */
+            sum[4 * i] += four.x, sum[4 * i + 1] += four.y;
+            sum[4 * i + 2] += four.z, sum[4 * i + 3] += four.w;
+        }
+        place += apart;
+    }
+    return true;
 }
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
@@ -9770,7 +9870,11 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
         }
     }
 }
-
+#endif
+/* src/tiledmm/kernels/float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
+   that multiply and by the one that copies.
+   Uses: kernels/float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/float/wgmma_kernel.cuh. */
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
    stages and their barriers. *doubtful becomes 1 if there are such elements.
    Range and rows of the store stand here: as a function of their own they took the main loop of
@@ -9799,13 +9903,14 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
     unsigned stages = (unsigned)__cvta_generic_to_shared(memory);
     int thread = threadIdx.x - 128, lane = thread % 32, group = thread / 128;
     int tiles = s.tiles_down * s.tiles_across;
+    const int parts = TMM__WGMMA_AT_ONCE ? job->parts : 1;
     /* Where in a tile this warpgroup's rows begin, and the columns that it stores. */
     int rows = K_GROUPS > 1 ? 0 : group * (64 * DOWN), stored_from = group * (COLS - STORED);
     int first = K_GROUPS > 1 ? 2 * group : 0;
     TMM_FN(wgmma_ring) ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
-    for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
-        int product, row0, col0;
+    for (int tile = blockIdx.x; tile < tiles * batch * parts; tile += gridDim.x) {
+        int product, row0, col0, part = 0, blocks = a.k_blocks;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
             TMM_FN(wgmma_scales)
@@ -9815,11 +9920,17 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
+        if (parts > 1) { /* of one product, which come one behind the other as products do */
+            part = product, product = 0, blocks -= part * s.steps;
+            if (blocks > s.steps) blocks = s.steps;
+        }
         if (TMM__WGMMA_AT_ONCE)
-            tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
+            tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, blocks);
         else
-            tmm__wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
+            tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
+        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread))
+            continue;
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
@@ -9880,7 +9991,8 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;
     const tmm__schedule s = job->s;
-    const int tiles = s.tiles_down * s.tiles_across, all = tiles * job->batch;
+    const int parts = TMM__WGMMA_AT_ONCE ? job->parts : 1;
+    const int tiles = s.tiles_down * s.tiles_across, all = tiles * job->batch * parts;
     const unsigned stages = (unsigned)__cvta_generic_to_shared(memory);
     unsigned parity = 1; /* all stages are empty to begin with */
     unsigned *pace = TMM__WGMMA_AT_ONCE ? NULL : job->pace, due = 0;
@@ -9899,22 +10011,28 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
         const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
         next_a += (job->from_a.product_stride ? product : 0) * a.k_blocks * step_a;
         next_b += (job->from_b.product_stride ? product : 0) * b.k_blocks * step_b;
+        int from = 0, to = a.k_blocks;
+        if (parts > 1) {
+            from = product * s.steps;
+            if (to > from + s.steps) to = from + s.steps;
+            next_a += from * step_a, next_b += from * step_b;
+        }
         /* Addresses are computed before the wait, not behind it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
-        for (int block = 0, end; block < a.k_blocks; block = end) {
-            end = a.k_blocks;
+        for (int block = from, end; block < to; block = end) {
+            end = to;
             if (pace != NULL) {
                 if (end > block + TMM__FLOAT_PACE) end = block + TMM__FLOAT_PACE;
                 if (!tmm__keep_pace(pace, due)) pace = NULL;
                 due += gridDim.x;
             }
             for (int i = block; i < end; i++) {
-                unsigned to = stages + stage * TMM__WGMMA_STAGE, barrier = fulls + 8 * stage;
+                unsigned there = stages + stage * TMM__WGMMA_STAGE, barrier = fulls + 8 * stage;
                 tmm__barrier_wait(empties + 8 * stage, parity);
                 tmm__barrier_expect(barrier, bytes_a + bytes_b);
-                tmm__copy_bulk(to, next_a, bytes_a, barrier);
-                tmm__copy_bulk(to + TMM__WGMMA_A_BYTES, next_b, bytes_b, barrier);
+                tmm__copy_bulk(there, next_a, bytes_a, barrier);
+                tmm__copy_bulk(there + TMM__WGMMA_A_BYTES, next_b, bytes_b, barrier);
                 next_a += step_a;
                 next_b += step_b;
                 if (++stage == TMM__WGMMA_STAGES) stage = 0, parity ^= 1;
@@ -9926,9 +10044,8 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
         atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
 }
 #endif
-#endif
 /* src/tiledmm/kernels/float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/float/wgmma.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+   Uses: kernels/float/wgmma_tiles.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -10008,7 +10125,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
         if (rejected || doubtful) TMM_FN(recheck)
         (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
-         AREA > 128 * 64, job.tile_m, job.tile_n);
+         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts);
     }
 #else
     (void)job;
@@ -10227,7 +10344,7 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
     __syncthreads();
     if (rejected || doubtful) TMM_FN(recheck)
     (job, (float *)memory, thread, false, rejected, doubtful,
-     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
+     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1);
 }
 #endif
 
@@ -13454,9 +13571,12 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__CONVERT_HELD_K = 4096, /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
-    TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
+    TMM__CONVERT_HELD_K = 4096,  /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
+    TMM__FLOAT_ROUNDS = 4,       /* of blocks that have all parts, at most */
+    TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -13474,6 +13594,21 @@ typedef struct tmm__float_instance {
     const char *name;
     int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
 } tmm__float_instance;
+
+/* What was chosen: an instance, in how many parts the k of each tile are cut, and how many blocks
+   of 32 k a part has; parts in all, if they are cut, else 0, and bytes of each. */
+typedef struct tmm__float_choice {
+    int instance, parts, part_blocks, pieces, piece_bytes;
+} tmm__float_choice;
+
+/* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
+typedef struct tmm__float_memory {
+    tmm__fp16_operand operands[2];
+    unsigned *doubt, *pace;
+    void *partials;
+    unsigned long long *flags;
+    size_t bytes;
+} tmm__float_memory;
 #endif
 
 /* Instance number n, TMM__WGMMA_256x128 and the like. */
@@ -13556,25 +13691,29 @@ static inline int TMM_FN(gemm__float_instruction)(void)
 /* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
    while the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, void **arguments, tmm_stream stream)
+                                                    int bytes, int cluster, void **arguments,
+                                                    tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
-                              tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90
-                          ? 1
-                          : 0;
+    config.attrs = attributes;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
+        tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
+    (void)cluster;
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
 }
@@ -13646,6 +13785,17 @@ static inline int TMM_FN(gemm__convert_threads)(int size)
     return 256 << size;
 }
 
+/* Blocks that share 8 lines, in a cluster: where one does not hold them in registers, as many as do,
+   two on a multiprocessor. */
+static inline int TMM_FN(gemm__convert_ranks)(long long K)
+{
+    const int held = TMM__CONVERT_HELD_K / 2;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_WGMMA || K <= TMM__CONVERT_HELD_K ||
+        K > TMM__MOST_CLUSTER * held)
+        return 1;
+    return (int)((K - 1) / held + 1);
+}
+
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
    waits for; and 12 bytes an element, those that the product reads among them, and more where lines
    are read twice. */
@@ -13654,12 +13804,14 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
     const double most_threads = 2048; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
-    const int size = TMM_FN(gemm__convert_size)(p->K, groups);
+    const int ranks = TMM_FN(gemm__convert_ranks)(p->K);
+    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)) * ranks;
+    const int size = ranks > 1 ? TMM__CONVERT_512 : TMM_FN(gemm__convert_size)(p->K, groups);
     const int threads = TMM_FN(gemm__convert_threads)(size);
     const double rounds = groups * p->batch * threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
+    const int again = ranks == 1 && p->K > TMM__CONVERT_HELD_K;
+    const double bytes = 12 + (again ? t->fp16.convert_again : 0);
     return device->gpu.launch +
            tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
            bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
@@ -13677,11 +13829,13 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0];
+    int depth = (int)K, groups_A = groups[0], ranks = TMM_FN(gemm__convert_ranks)(K);
+    if (ranks > 1)
+        threads = (int)(K - 1) / (4 * ranks) / 32 * 32 + 32; /* with 32 k of a line each */
     float least_element = TMM_FN(gemm__least_element)(K);
-    void *arguments[] = {&depth, &least_element, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all, batch), threads,
-                                      0, arguments, stream);
+    void *arguments[] = {&depth, &least_element, &groups_A, &ranks, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all * ranks, batch),
+                                      threads, 0, ranks, arguments, stream);
 }
 
 /* Rows of C that cannot be stored by 16 bytes. */
@@ -13690,18 +13844,22 @@ static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & 15) != 0;
 }
 
-/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers
-   of its own is given those of the first, by its area. `odd`: see gemm__float_odd. */
-static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int instruction, int allowed,
-                                              int odd, int *best)
+/* The instance for this instruction that takes least time, and in how many parts the k of each tile
+   are cut. Returns nanoseconds. An instance without numbers of its own is given those of the first,
+   by its area. Parts are for one product, by small tiles of wgmma. */
+static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, int instruction,
+                                              tmm__float_choice *best)
 {
+    const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
+    const int cut = (p->allowed & TMM__CUT_K) != 0, odd = TMM_FN(gemm__float_odd)(p->C, p->ldc);
     const tmm__costs *t = tmm__tuned();
-    double least = 0, processors = tmm__current_device()->processors;
+    const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
+    double least = 0;
     const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
     const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
     double first_area = 0; /* of the first instance for this instruction */
-    *best = TMM__PORTABLE_64x64;
+    memset(best, 0, sizeof *best);
+    best->instance = TMM__PORTABLE_64x64, best->parts = 1;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = TMM_FN(gemm__float_instance)(n);
         if (i->instruction != instruction) continue;
@@ -13709,17 +13867,29 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         if (first_area == 0) first_area = area;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
-        if (i->k_groups > 1 && (!(allowed & TMM__CUT_K) || batch > 1 || tiles > processors))
-            continue;
+        if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
+        const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
+        const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
+        const int rounds_most = i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS;
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
-        double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
-        if (odd) time += i->blocks * area * t->fp16.odd;
-        time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
-        time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, time);
-        if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
-        least = time;
-        *best = n;
+        for (int parts = 1; parts <= most; parts++) {
+            const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > rounds_most))
+                break;
+            if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
+            double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
+            if (odd) time += i->blocks * area * t->fp16.odd;
+            if (parts > 1) time += t->fp16.part;
+            time = time * ceil(rounds / i->blocks) + (parts - 1) * t->fp16.add;
+            time = TMM__FLOAT_GUESS(n, time);
+            time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
+            if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
+            least = time;
+            best->instance = n, best->parts = parts, best->part_blocks = (int)(2 * of_part);
+            best->pieces = parts > 1 ? (int)(parts * tiles) : 0,
+            best->piece_bytes = (int)(4 * area);
+        }
     }
     return tmm__in_nanoseconds(least);
 }
@@ -13731,41 +13901,37 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
 {
     const tmm__device *device = tmm__current_device();
     const int instruction = TMM_FN(gemm__float_instruction)(), capability = device->capability;
-    int instance;
+    tmm__float_choice choice;
     (void)row;
     if (instruction != TMM__BY_WGMMA &&
         (instruction != TMM__BY_MMA_SYNC ||
          (capability != 80 && capability != 90 && capability != 100)))
         return HUGE_VAL;
     return TMM_FN(gemm__convert_time)(p) + device->gpu.launch +
-           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed,
-                                    TMM_FN(gemm__float_odd)(p->C, p->ldc), &instance);
+           TMM_FN(gemm__float_plan)(p, instruction, &choice);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int allowed,
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job,
+                                                      const tmm__float_choice *choice,
                                                       tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
-    int instruction = TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)());
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed,
-                                   TMM_FN(gemm__float_odd)(job.C, job.ldc), &job.instance);
-    const tmm__float_instance *i = TMM_FN(gemm__float_instance)(job.instance);
-    job.tile_m = i->tile_m, job.tile_n = i->tile_n;
-    job.bf16x6 = TMM__FLOAT_BF16X6(allowed & TMM__CUT_K);
-    memset(&job.s, 0, sizeof job.s);
+    const tmm__float_instance *i = TMM_FN(gemm__float_instance)(choice->instance);
+    job.instance = choice->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.parts = choice->parts, job.s.steps = choice->part_blocks;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
-    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch;
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
     double places = i->blocks * processors;
     int blocks = (int)(tiles < places ? tiles : places);
     TMM_FN(gemm__scale_bounds)(K, &job.scale_min, &job.scale_max);
     job.doubt_below = TMM_FN(gemm__doubt_below)(K);
     /* Blocks keep together where they have several large tiles and L2 does not hold all they
        read. */
-    if (instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
+    if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
         4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
         cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
         if (error != cudaSuccess) return tmm__cuda(error, "cudaMemsetAsync");
@@ -13776,7 +13942,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
     tmm_status status = tmm__allow_shared(kernel, TMM_FN(gemm__float_bytes)(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, arguments,
+    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
                                       stream);
 }
 
@@ -13790,23 +13956,42 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
-   doubtful elements, a counter. Returns the bytes. */
-static inline size_t TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
-                                               const tmm__fp16_operand *const *ready,
-                                               unsigned products, char *memory,
-                                               tmm__fp16_operand *operands)
+/* The choice for a product or more. */
+static inline tmm__float_choice TMM_FN(gemm__float_choose)(const TMM_FN(gemm__product) * p)
 {
-    size_t bytes = 0;
+    tmm__float_choice choice;
+    (void)TMM_FN(gemm__float_plan)(p, TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)()),
+                                   &choice);
+    return choice;
+}
+
+/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
+   doubtful elements, a counter, parts of tiles and a flag for each. */
+static inline tmm__float_memory TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
+                                                          const tmm__fp16_operand *const *ready,
+                                                          const tmm__float_choice *choice,
+                                                          unsigned products, char *memory)
+{
+    tmm__float_memory place;
+    memset(&place, 0, sizeof place);
     for (int i = 0; i < 2; i++) {
         const long long lines = i == 0 ? p->M : p->N, stride = i == 0 ? p->strideA : p->strideB;
         if (ready != NULL && ready[i] != NULL)
-            operands[i] = *ready[i];
+            place.operands[i] = *ready[i];
         else
-            operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, lines, p->K,
-                                                     p->batch > 1 && stride ? products : 1);
+            place.operands[i] = TMM_FN(gemm__fp16_operand)(memory, &place.bytes, lines, p->K,
+                                                           p->batch > 1 && stride ? products : 1);
     }
-    return bytes + TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products + TMM__FLOAT_PACE_BYTES;
+    const size_t doubt = TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products;
+    const size_t pieces = (size_t)choice->pieces;
+    place.doubt = (unsigned *)(memory + place.bytes);
+    place.pace = (unsigned *)(memory + place.bytes + doubt);
+    place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
+    place.partials = memory + place.bytes;
+    place.bytes += pieces * choice->piece_bytes;
+    place.flags = (unsigned long long *)(memory + place.bytes);
+    place.bytes += pieces * sizeof *place.flags;
+    return place;
 }
 
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
@@ -13820,36 +14005,38 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm_stream stream = p->stream;
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
-    tmm__fp16_operand operands[2];
     /* Products at a time: all that take 1 GiB, or one. */
     size_t each = TMM_FN(gemm__doubt_bytes)(M, N);
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, most, NULL, operands);
+    const tmm__float_choice choice = TMM_FN(gemm__float_choose)(p);
+    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, &choice, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    (void)TMM_FN(gemm__float_place)(p, ready, most, memory, operands);
-    char *pace = memory + bytes - TMM__FLOAT_PACE_BYTES;
-    unsigned *doubt = (unsigned *)(pace - TMM_FN(gemm__doubt_bytes)(M, N) * most);
+    const tmm__float_memory place = TMM_FN(gemm__float_place)(p, ready, &choice, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
-        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
         from[0].X = p->A + first * from[0].product_stride;
         from[1].X = p->B + first * from[1].product_stride;
-        status = TMM_FN(gemm__convert)(K, from, operands, groups, products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
-        job.from_a = from[0], job.from_b = from[1], job.a = operands[0], job.b = operands[1];
+        job.from_a = from[0], job.from_b = from[1];
+        job.a = place.operands[0], job.b = place.operands[1];
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
-        job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
-        job.pace = (unsigned *)pace;
-        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
+        job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
+        job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
+        job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
+        if (TMM__CLEAR_FLAGS && choice.pieces > 0)
+            (void)cudaMemsetAsync(job.s.flags, 0, choice.pieces * sizeof *job.s.flags, stream);
+        status = TMM_FN(gemm__convert)(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, &choice, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
@@ -14877,7 +15064,7 @@ static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p
                                                  const tmm_prepared *const *prepared,
                                                  size_t *missing, size_t *bytes)
 {
-    tmm__fp16_operand halves[2], operands[2];
+    tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = prepared[i];
@@ -14887,7 +15074,8 @@ static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p
         ready[i] = &halves[i];
     }
     if (missing != NULL) return TMM_FN(gemm__float)(p, ready, missing);
-    *bytes = TMM_FN(gemm__float_place)(p, ready, 1, NULL, operands);
+    const tmm__float_choice choice = TMM_FN(gemm__float_choose)(p);
+    *bytes = TMM_FN(gemm__float_place)(p, ready, &choice, 1, NULL).bytes;
     return TMM_OK;
 }
 #else

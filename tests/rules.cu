@@ -184,6 +184,36 @@ static void test_stream(void)
     cudaStreamDestroy(stream);
 }
 
+/* The first product of the program, captured in the mode that forbids most: its workspace needs a
+   pool, which must come all the same. */
+static void test_first_in_capture(void)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t launchable = NULL;
+    double sum = 0;
+    for (int i = 0; i < 4096; i++) hA[i] = (float)tap_uniform(), hB[i] = (float)tap_uniform();
+    upload(dA, hA);
+    upload(dB, hB);
+    for (int k = 0; k < 4096; k++) sum += (double)hA[k] * hB[k];
+    cudaStreamCreate(&stream);
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    tmm_status status = tmm_sgemm_with(TMM_SKINNY, TMM_OP_N, TMM_OP_N, 1, 1, 4096, 1, dA, 4096, dB,
+                                       1, 0, dC, 1, stream);
+    if (error == cudaSuccess) error = cudaStreamEndCapture(stream, &graph);
+    if (error == cudaSuccess) error = cudaGraphInstantiate(&launchable, graph, 0);
+    if (error == cudaSuccess) error = cudaGraphLaunch(launchable, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess) tap_note("%s", cudaGetErrorString(error));
+    download(hC, dC);
+    tap_ok(status == TMM_OK && error == cudaSuccess && fabs(hC[0] - sum) < 1e-3,
+           "the first product is captured");
+    tap_ok(!tmm__current_device()->pools || tmm__pool(0) != NULL, "and there is a pool");
+    if (launchable != NULL) cudaGraphExecDestroy(launchable);
+    if (graph != NULL) cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+}
+
 static void test_int_epilogue(void)
 {
     static int iA[4096], iB[4096], iC[4096];
@@ -378,6 +408,7 @@ int main(void)
     tap_seed((unsigned long long)time(NULL));
     take_memory();
     d_take_memory();
+    test_first_in_capture();
     test_errors();
     test_kernels();
     d_test_kernels();

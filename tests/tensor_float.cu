@@ -11,6 +11,9 @@ static int instance_wanted = -1, instruction_wanted = -1;
 #endif
 #define TMM__FLOAT_INSTRUCTION(instruction) \
     (TWIN && instruction_wanted >= 0 ? instruction_wanted : (instruction))
+static int parts_wanted = 0; /* of the k of each tile */
+#define TMM__PLAN_GUESS(instance, cut, slices, time) \
+    (parts_wanted && (slices) != parts_wanted ? 1e30 : (time))
 static double l2_wanted = 6e7; /* with a small one blocks keep pace in small products, too */
 #define TMM__FLOAT_L2_BYTES l2_wanted
 static int bf16x6_wanted = 1; /* 0: doubtful elements go by FP32, in large tiles, too */
@@ -632,9 +635,14 @@ static void few(int instruction)
         promise(M, N, K, 1, 0, NONE_CERTAIN, 1, 0, name_of(n));
         promise(M, N, K, 3, 1, WITH_NAN, 2, 0.5f, name_of(n));
         promise(M, N, K, 0, 0, MOST_CERTAIN, 1, 0, name_of(n));
+        if (i->instruction != TMM__BY_WGMMA || i->tile_m * i->tile_n > 128 * 64) continue;
+        parts_wanted = 2;
+        promise(M, N, K, 0, 0, SOME_CERTAIN, 1, 0.5f, name_of(n));
+        parts_wanted = 0;
     }
     instruction_wanted = instance_wanted = -1;
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
+    promise(9, 17, 4200, 1, 0, SOME_WIDE, 1, 0, "");
 }
 
 /* An instance by wgmma: all shapes and kinds. */
@@ -656,6 +664,38 @@ static void by_wgmma(int n)
     promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, name);
     promise(640, 600, 64 * (n + 5), 3, 1, SOME_WIDE, 1, 0.5f, name);
     left_over(i->tile_m * i->tile_n > 128 * 64, name);
+}
+
+/* An instance by wgmma whose tiles are cut along k: parts of one and of many windows, the last one
+   shorter, more of them than multiprocessors. */
+static void in_parts(int n)
+{
+    static const int counts[] = {2, 3, 7};
+    char name[96];
+    for (int i = 0; i < 3; i++) {
+        parts_wanted = counts[i];
+        snprintf(name, sizeof name, "%s, %d parts", name_of(n), parts_wanted);
+        promise(300, 259, 1030, i, i, UNIFORM, 1, 0, name);
+        promise(200, 131, 2500, 3 - i, 1, SOME_WIDE, 2, 0.5f, name);
+        promise(130, 190, 1100, i, 0, WITH_NAN, 1, 0, name);
+        promise(129, 66, 901, 1, 2, NONE_CERTAIN, -1, 0.5f, name);
+        promise(257, 193, 1300, 2, 0, SOME_CERTAIN, 1, 0, name);
+    }
+    if (tmm_sgemm__float_instance(n)->k_groups == 1)
+        promise(900, 700, 1000, 0, 1, SOME_WIDE, 1, 0, name);
+    parts_wanted = 0;
+}
+
+/* K for which a cluster converts a line, and longer ones: the scale and the mark of a wide line come
+   from all of its blocks. */
+static void long_lines(void)
+{
+    static const int depths[] = {4097, 6200, 12300, 16384, 16500};
+    for (int i = 0; i < 5; i++) {
+        promise(40, 33, depths[i], i % 4, i % 2, SOME_WIDE, 1, 0, ", long lines");
+        promise(35, 50, depths[i], 3 - i % 4, 0, WITH_INF, 1, 0, ", long lines");
+        promise(65, 20, depths[i], i % 4, 1, HUGE_ROWS, 1, 0, ", long lines");
+    }
 }
 
 /* An instance by mma.sync, or its twin. */
@@ -704,11 +744,13 @@ int main(int count, char **words)
             by_wgmma(n);
         else
             by_mma_sync(n);
+        if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n <= 128 * 64) in_parts(n);
     }
     instruction_wanted = -1;
     for (int n = 0; n < TMM__WGMMA_INSTANCES; n++)
         if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
     instance_wanted = -1;
+    if (instruction == TMM__BY_WGMMA) long_lines();
     batches(UNIFORM);
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);

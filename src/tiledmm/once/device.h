@@ -229,13 +229,18 @@ inline cudaMemPool_t tmm__make_pool(int device)
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
     unsigned long long keep = TMM__RELEASE_THRESHOLD;
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) return NULL;
+    /* In another mode a first call that is captured would end the capture with an error. */
+    const int exchanged = tmm__succeeded(cudaThreadExchangeStreamCaptureMode(&mode));
+    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) pool = NULL;
     /* Refused, the pool only keeps less. */
-    (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (pool != NULL)
+        (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (exchanged) (void)cudaThreadExchangeStreamCaptureMode(&mode);
     return pool;
 }
 

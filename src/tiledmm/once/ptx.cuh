@@ -217,7 +217,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
    block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
    there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
    everyone sees what was `written` in front of it. */
@@ -238,6 +238,25 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
     memcpy(&word, bytes, 16);
     asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
                  "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+/* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
+static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
+                                                                  unsigned rank)
+{
+    unsigned x;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];"
+                 : "=r"(x)
+                 : "r"(tmm__map_shared(word, rank))
+                 : "memory");
+    return x;
+}
+
+static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
+                                                               unsigned x)
+{
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 

@@ -154,11 +154,12 @@ typedef struct tmm__costs {
     double pack, pack_rate;
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
        by mma.sync, and of a tile besides; for each element where rows of C cannot be stored by 16
-       bytes. With two blocks on a multiprocessor, of two tiles. l2_bytes: blocks keep together in k
-       if A and B have more. convert_one_wave_k: up to this K operands with few lines are converted
+       bytes. With two blocks on a multiprocessor, of two tiles. part: of a tile that is a part of
+       the k of one; add: of each part, to be added. l2_bytes: blocks keep together in k if A and B
+       have more. convert_one_wave_k: up to this K operands with few lines are converted
        by 1024 threads a block; convert_256_k, convert_512_k: up to these K by 256 and 512. */
     struct {
-        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, l2_bytes;
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, part, add, l2_bytes;
         int convert_256_k, convert_one_wave_k, convert_512_k;
         /* KERNEL CONVERT: once, for each round of all blocks that fit, by their size, and bytes in
            a nanosecond as a part of those of memory; bytes of an element that is read again; how
@@ -308,6 +309,8 @@ static const tmm__costs tmm__measured = {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
         0.438,                                       /* odd */
+        2000,                                        /* part */
+        900,                                         /* add */
         6e7,                                         /* l2_bytes */
         256,                                         /* convert_256_k */
         512,                                         /* convert_one_wave_k */

@@ -41,7 +41,7 @@ static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p
                                                  const tmm_prepared *const *prepared,
                                                  size_t *missing, size_t *bytes)
 {
-    tmm__fp16_operand halves[2], operands[2];
+    tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = prepared[i];
@@ -51,7 +51,8 @@ static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p
         ready[i] = &halves[i];
     }
     if (missing != NULL) return TMM_FN(gemm__float)(p, ready, missing);
-    *bytes = TMM_FN(gemm__float_place)(p, ready, 1, NULL, operands);
+    const tmm__float_choice choice = TMM_FN(gemm__float_choose)(p);
+    *bytes = TMM_FN(gemm__float_place)(p, ready, &choice, 1, NULL).bytes;
     return TMM_OK;
 }
 #else

@@ -1,32 +1,36 @@
 /* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8
-   lines. The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x
-   32 k at a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
+   at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
+   The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
+   magnitudes. Without wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
-   converts. For K up to four times the threads the elements are in registers by then. Longer lines
-   are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
-   memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
+   converts. For K up to four times the cluster's threads the elements are in registers by then.
+   Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
+    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
                          const tmm__fp16_operand out_a, const tmm__lines b,
                          const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
-    bool is_A = (int)blockIdx.x < groups_A;
+    if (!TMM__WGMMA) ranks = 1;
+    int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
+    bool is_A = group < groups_A;
     const tmm__lines from = is_A ? a : b;
     const tmm__fp16_operand to = is_A ? out_a : out_b;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
-    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    int line = (group - (is_A ? 0 : groups_A)) * LINES + r;
+    int from_k = rank * AHEAD * depth, step = ranks * AHEAD * depth; /* of a block's turns */
     unsigned product = blockIdx.y;
 
     tmm__let_next_begin();
@@ -40,7 +44,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     bool vectors = tmm__vector_loads(&from);
     float chunk[AHEAD][8];
     unsigned most = 0;
-    for (int k = 0; k < K; k += AHEAD * depth) {
+    for (int k = from_k; k < K; k += step) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
@@ -60,6 +64,16 @@ TMM_KERNEL void __launch_bounds__(1024)
     if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
     __syncthreads();
 
+#if TMM__WGMMA
+    if (ranks > 1) {
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (threadIdx.x < (unsigned)ranks * LINES) /* reads what others find, and may add its own */
+            atomicMax(&top[r], tmm__load_word_cluster(&top[r], threadIdx.x / LINES));
+        __syncthreads();
+    }
+#endif
+
     /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
     most = top[r];
     unsigned scale_bits = 268 - (most >> 23);
@@ -71,8 +85,8 @@ TMM_KERNEL void __launch_bounds__(1024)
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
     unsigned least_bits = tmm__float_bits(least_element), least_size = 0xffffffffu;
-    bool again = K > AHEAD * depth;
-    for (int k = k0; k < padded; k += AHEAD * depth) {
+    bool again = K > step;
+    for (int k = from_k + k0; k < padded; k += step) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
@@ -100,6 +114,14 @@ TMM_KERNEL void __launch_bounds__(1024)
             }
         }
     }
+#if TMM__WGMMA
+    if (ranks > 1) {
+        if (least_size < least_bits - 1) tmm__store_word_cluster(&small[r], 0, 1);
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (rank > 0) return;
+    }
+#endif
     if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
     __syncthreads();
     if (threadIdx.x < LINES)

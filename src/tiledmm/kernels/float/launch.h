@@ -4,9 +4,12 @@
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__CONVERT_HELD_K = 4096, /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
-    TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
+    TMM__CONVERT_HELD_K = 4096,  /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
+    TMM__FLOAT_ROUNDS = 4,       /* of blocks that have all parts, at most */
+    TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -24,6 +27,21 @@ typedef struct tmm__float_instance {
     const char *name;
     int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
 } tmm__float_instance;
+
+/* What was chosen: an instance, in how many parts the k of each tile are cut, and how many blocks
+   of 32 k a part has; parts in all, if they are cut, else 0, and bytes of each. */
+typedef struct tmm__float_choice {
+    int instance, parts, part_blocks, pieces, piece_bytes;
+} tmm__float_choice;
+
+/* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
+typedef struct tmm__float_memory {
+    tmm__fp16_operand operands[2];
+    unsigned *doubt, *pace;
+    void *partials;
+    unsigned long long *flags;
+    size_t bytes;
+} tmm__float_memory;
 #endif
 
 /* Instance number n, TMM__WGMMA_256x128 and the like. */
@@ -106,25 +124,29 @@ static inline int TMM_FN(gemm__float_instruction)(void)
 /* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
    while the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, void **arguments, tmm_stream stream)
+                                                    int bytes, int cluster, void **arguments,
+                                                    tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
-                              tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90
-                          ? 1
-                          : 0;
+    config.attrs = attributes;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
+        tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
+    (void)cluster;
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
 }
@@ -196,6 +218,17 @@ static inline int TMM_FN(gemm__convert_threads)(int size)
     return 256 << size;
 }
 
+/* Blocks that share 8 lines, in a cluster: where one does not hold them in registers, as many as do,
+   two on a multiprocessor. */
+static inline int TMM_FN(gemm__convert_ranks)(long long K)
+{
+    const int held = TMM__CONVERT_HELD_K / 2;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_WGMMA || K <= TMM__CONVERT_HELD_K ||
+        K > TMM__MOST_CLUSTER * held)
+        return 1;
+    return (int)((K - 1) / held + 1);
+}
+
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
    waits for; and 12 bytes an element, those that the product reads among them, and more where lines
    are read twice. */
@@ -204,12 +237,14 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
     const double most_threads = 2048; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
-    const int size = TMM_FN(gemm__convert_size)(p->K, groups);
+    const int ranks = TMM_FN(gemm__convert_ranks)(p->K);
+    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)) * ranks;
+    const int size = ranks > 1 ? TMM__CONVERT_512 : TMM_FN(gemm__convert_size)(p->K, groups);
     const int threads = TMM_FN(gemm__convert_threads)(size);
     const double rounds = groups * p->batch * threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
+    const int again = ranks == 1 && p->K > TMM__CONVERT_HELD_K;
+    const double bytes = 12 + (again ? t->fp16.convert_again : 0);
     return device->gpu.launch +
            tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
            bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
@@ -227,11 +262,13 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0];
+    int depth = (int)K, groups_A = groups[0], ranks = TMM_FN(gemm__convert_ranks)(K);
+    if (ranks > 1)
+        threads = (int)(K - 1) / (4 * ranks) / 32 * 32 + 32; /* with 32 k of a line each */
     float least_element = TMM_FN(gemm__least_element)(K);
-    void *arguments[] = {&depth, &least_element, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all, batch), threads,
-                                      0, arguments, stream);
+    void *arguments[] = {&depth, &least_element, &groups_A, &ranks, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all * ranks, batch),
+                                      threads, 0, ranks, arguments, stream);
 }
 
 /* Rows of C that cannot be stored by 16 bytes. */
@@ -240,18 +277,22 @@ static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & 15) != 0;
 }
 
-/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers
-   of its own is given those of the first, by its area. `odd`: see gemm__float_odd. */
-static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int instruction, int allowed,
-                                              int odd, int *best)
+/* The instance for this instruction that takes least time, and in how many parts the k of each tile
+   are cut. Returns nanoseconds. An instance without numbers of its own is given those of the first,
+   by its area. Parts are for one product, by small tiles of wgmma. */
+static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, int instruction,
+                                              tmm__float_choice *best)
 {
+    const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
+    const int cut = (p->allowed & TMM__CUT_K) != 0, odd = TMM_FN(gemm__float_odd)(p->C, p->ldc);
     const tmm__costs *t = tmm__tuned();
-    double least = 0, processors = tmm__current_device()->processors;
+    const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
+    double least = 0;
     const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
     const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
     double first_area = 0; /* of the first instance for this instruction */
-    *best = TMM__PORTABLE_64x64;
+    memset(best, 0, sizeof *best);
+    best->instance = TMM__PORTABLE_64x64, best->parts = 1;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = TMM_FN(gemm__float_instance)(n);
         if (i->instruction != instruction) continue;
@@ -259,17 +300,29 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         if (first_area == 0) first_area = area;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
-        if (i->k_groups > 1 && (!(allowed & TMM__CUT_K) || batch > 1 || tiles > processors))
-            continue;
+        if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
+        const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
+        const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
+        const int rounds_most = i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS;
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
-        double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
-        if (odd) time += i->blocks * area * t->fp16.odd;
-        time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
-        time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, time);
-        if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
-        least = time;
-        *best = n;
+        for (int parts = 1; parts <= most; parts++) {
+            const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > rounds_most))
+                break;
+            if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
+            double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
+            if (odd) time += i->blocks * area * t->fp16.odd;
+            if (parts > 1) time += t->fp16.part;
+            time = time * ceil(rounds / i->blocks) + (parts - 1) * t->fp16.add;
+            time = TMM__FLOAT_GUESS(n, time);
+            time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
+            if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
+            least = time;
+            best->instance = n, best->parts = parts, best->part_blocks = (int)(2 * of_part);
+            best->pieces = parts > 1 ? (int)(parts * tiles) : 0,
+            best->piece_bytes = (int)(4 * area);
+        }
     }
     return tmm__in_nanoseconds(least);
 }
@@ -281,41 +334,37 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
 {
     const tmm__device *device = tmm__current_device();
     const int instruction = TMM_FN(gemm__float_instruction)(), capability = device->capability;
-    int instance;
+    tmm__float_choice choice;
     (void)row;
     if (instruction != TMM__BY_WGMMA &&
         (instruction != TMM__BY_MMA_SYNC ||
          (capability != 80 && capability != 90 && capability != 100)))
         return HUGE_VAL;
     return TMM_FN(gemm__convert_time)(p) + device->gpu.launch +
-           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed,
-                                    TMM_FN(gemm__float_odd)(p->C, p->ldc), &instance);
+           TMM_FN(gemm__float_plan)(p, instruction, &choice);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int allowed,
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job,
+                                                      const tmm__float_choice *choice,
                                                       tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
-    int instruction = TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)());
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed,
-                                   TMM_FN(gemm__float_odd)(job.C, job.ldc), &job.instance);
-    const tmm__float_instance *i = TMM_FN(gemm__float_instance)(job.instance);
-    job.tile_m = i->tile_m, job.tile_n = i->tile_n;
-    job.bf16x6 = TMM__FLOAT_BF16X6(allowed & TMM__CUT_K);
-    memset(&job.s, 0, sizeof job.s);
+    const tmm__float_instance *i = TMM_FN(gemm__float_instance)(choice->instance);
+    job.instance = choice->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.parts = choice->parts, job.s.steps = choice->part_blocks;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
-    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch;
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
     double places = i->blocks * processors;
     int blocks = (int)(tiles < places ? tiles : places);
     TMM_FN(gemm__scale_bounds)(K, &job.scale_min, &job.scale_max);
     job.doubt_below = TMM_FN(gemm__doubt_below)(K);
     /* Blocks keep together where they have several large tiles and L2 does not hold all they
        read. */
-    if (instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
+    if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
         4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
         cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
         if (error != cudaSuccess) return tmm__cuda(error, "cudaMemsetAsync");
@@ -326,7 +375,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
     tmm_status status = tmm__allow_shared(kernel, TMM_FN(gemm__float_bytes)(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, arguments,
+    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
                                       stream);
 }
 
@@ -340,23 +389,42 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
-   doubtful elements, a counter. Returns the bytes. */
-static inline size_t TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
-                                               const tmm__fp16_operand *const *ready,
-                                               unsigned products, char *memory,
-                                               tmm__fp16_operand *operands)
+/* The choice for a product or more. */
+static inline tmm__float_choice TMM_FN(gemm__float_choose)(const TMM_FN(gemm__product) * p)
 {
-    size_t bytes = 0;
+    tmm__float_choice choice;
+    (void)TMM_FN(gemm__float_plan)(p, TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)()),
+                                   &choice);
+    return choice;
+}
+
+/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
+   doubtful elements, a counter, parts of tiles and a flag for each. */
+static inline tmm__float_memory TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
+                                                          const tmm__fp16_operand *const *ready,
+                                                          const tmm__float_choice *choice,
+                                                          unsigned products, char *memory)
+{
+    tmm__float_memory place;
+    memset(&place, 0, sizeof place);
     for (int i = 0; i < 2; i++) {
         const long long lines = i == 0 ? p->M : p->N, stride = i == 0 ? p->strideA : p->strideB;
         if (ready != NULL && ready[i] != NULL)
-            operands[i] = *ready[i];
+            place.operands[i] = *ready[i];
         else
-            operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, lines, p->K,
-                                                     p->batch > 1 && stride ? products : 1);
+            place.operands[i] = TMM_FN(gemm__fp16_operand)(memory, &place.bytes, lines, p->K,
+                                                           p->batch > 1 && stride ? products : 1);
     }
-    return bytes + TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products + TMM__FLOAT_PACE_BYTES;
+    const size_t doubt = TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products;
+    const size_t pieces = (size_t)choice->pieces;
+    place.doubt = (unsigned *)(memory + place.bytes);
+    place.pace = (unsigned *)(memory + place.bytes + doubt);
+    place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
+    place.partials = memory + place.bytes;
+    place.bytes += pieces * choice->piece_bytes;
+    place.flags = (unsigned long long *)(memory + place.bytes);
+    place.bytes += pieces * sizeof *place.flags;
+    return place;
 }
 
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
@@ -370,36 +438,38 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm_stream stream = p->stream;
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
-    tmm__fp16_operand operands[2];
     /* Products at a time: all that take 1 GiB, or one. */
     size_t each = TMM_FN(gemm__doubt_bytes)(M, N);
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, most, NULL, operands);
+    const tmm__float_choice choice = TMM_FN(gemm__float_choose)(p);
+    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, &choice, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    (void)TMM_FN(gemm__float_place)(p, ready, most, memory, operands);
-    char *pace = memory + bytes - TMM__FLOAT_PACE_BYTES;
-    unsigned *doubt = (unsigned *)(pace - TMM_FN(gemm__doubt_bytes)(M, N) * most);
+    const tmm__float_memory place = TMM_FN(gemm__float_place)(p, ready, &choice, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
-        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
         from[0].X = p->A + first * from[0].product_stride;
         from[1].X = p->B + first * from[1].product_stride;
-        status = TMM_FN(gemm__convert)(K, from, operands, groups, products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
-        job.from_a = from[0], job.from_b = from[1], job.a = operands[0], job.b = operands[1];
+        job.from_a = from[0], job.from_b = from[1];
+        job.a = place.operands[0], job.b = place.operands[1];
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
-        job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
-        job.pace = (unsigned *)pace;
-        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
+        job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
+        job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
+        job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
+        if (TMM__CLEAR_FLAGS && choice.pieces > 0)
+            (void)cudaMemsetAsync(job.s.flags, 0, choice.pieces * sizeof *job.s.flags, stream);
+        status = TMM_FN(gemm__convert)(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, &choice, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;

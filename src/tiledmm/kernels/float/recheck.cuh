@@ -60,11 +60,13 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
-   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
+   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Own
+   tiles are those of which it had the last of `parts`: of others it finds nothing. */
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
-                                                            int edge, int tile_m, int tile_n)
+                                                            int edge, int tile_m, int tile_n,
+                                                            int parts)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -75,12 +77,16 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         down = job->s.tiles_down, across = job->s.tiles_across;
         tile = blockIdx.x + n / all_own * gridDim.x;
     }
-    if (tile >= (long long)down * across * job->batch) return false;
+    if (tile >= (long long)down * across * job->batch * (own ? parts : 1)) return false;
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
     if (own) {
         int part = (int)(n % all_own), r, c;
         TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
+        if (parts > 1) {
+            if (product < parts - 1) row_end = 0;
+            product = 0;
+        }
         row = part / across_own * edge, col = part % across_own * edge;
         row128 = r + row / 128 * 128, col128 = c + col / 128 * 128;
         row += r, col += c;
@@ -91,6 +97,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         row128 = row / 128 * 128, col128 = col / 128 * 128;
     }
 
+    const int of_product = product;
     int line = thread < 128 ? row128 + thread : col128 + thread - 128;
     const tmm__fp16_operand *x = thread < 128 ? &job->a : &job->b;
     if ((thread < 128 ? job->from_a : job->from_b).product_stride == 0) product = 0;
@@ -112,8 +119,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         to->lowest[thread / 32] = lowest, to->highest[thread / 32] = highest,
                             to->wide[thread / 32] = wide;
     if (thread == 0) {
-        to->own = own, to->next = n + 1, to->product = (int)(tile / (down * across)), to->row = row,
-        to->col = col;
+        to->own = own, to->next = n + 1, to->product = of_product, to->row = row, to->col = col;
         to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
     }
     if (thread < 4) to->doubtful[thread] = 0, to->inexact = 0;
@@ -320,7 +326,7 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
 static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
                                                        int self, bool named, bool rejected,
                                                        bool doubtful, const bool large_tiles,
-                                                       int tile_m, int tile_n)
+                                                       int tile_m, int tile_n, int parts)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -338,7 +344,7 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
         bool more = TMM_FN(recheck_find)(job, region, n, thread, named, own, small ? 64 : 128,
-                                         tile_m, tile_n);
+                                         tile_m, tile_n, parts);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
         int count = own && more ? TMM_FN(recheck_count)(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {

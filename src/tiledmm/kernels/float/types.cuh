@@ -80,6 +80,7 @@ typedef struct tmm__float_job {
     unsigned *pace;               /* a counter that is 0, or NULL: see tmm__keep_pace */
     int instance, tile_m, tile_n; /* instance: TMM__WGMMA_256x128 and the like */
     int bf16x6;                   /* whether doubtful elements may go by BF16x6 */
+    int parts; /* of the k of each tile, s.steps blocks of 32 k each; see wgmma_add_parts */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */

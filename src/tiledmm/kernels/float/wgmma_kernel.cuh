@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/float/wgmma.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+   Uses: kernels/float/wgmma_tiles.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -79,7 +79,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
         if (rejected || doubtful) TMM_FN(recheck)
         (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
-         AREA > 128 * 64, job.tile_m, job.tile_n);
+         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts);
     }
 #else
     (void)job;
