@@ -903,6 +903,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
+enum { TMM__DIRECT_RESIDENT = 1024 }; /* threads that a multiprocessor has room for */
 enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
 
@@ -1138,9 +1139,9 @@ typedef struct tmm__block_costs {
 
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
-   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
-   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
-   if they do not fit in L2 and a block has 32 columns. batch: how much longer a batch takes. */
+   each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
+   of C begin within sectors and a block has 32 columns: odd, how much longer C takes; apart, how
+   much longer memory and L2 do. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
     double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
@@ -1197,16 +1198,17 @@ typedef struct tmm__costs {
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
-       reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
-       of a last, short round are cut. even_held: the part of L2 whose worth of bytes goes by before
-       a line is lost, see tmm__again. */
+    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. copied: the
+       part of the bytes it copies that L2 counts. slice: for each element of a slice that another
+       block adds up. reduce_wide_from: slices from which eight blocks add up each part of a tile.
+       last: the tiles of a last, short round are cut. even_held: the part of L2 whose worth of
+       bytes goes by before a line is lost, see tmm__again. */
     struct {
         struct {
             int tile_m, tile_n, width;
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double reduce, reduce_slice, reduce_slice_wide;
+        double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
     } tensor;
@@ -1266,7 +1268,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 2220, 53.6, 9.35, 0.3, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
@@ -1346,20 +1348,23 @@ static const tmm__costs tmm__measured = {
         {1080, 1900},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
-         {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 0}},
-         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
-        6530,                                                                 /* reduce */
-        369,                                                                  /* reduce_slice */
-        102,   /* reduce_slice_wide */
-        32,    /* reduce_wide_from */
-        5280,  /* last */
-        7970,  /* last_slice */
-        12700, /* even */
-        1.07,  /* even_step */
-        0.262, /* even_partial */
-        0.3,   /* even_held */
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 0}},
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
+        0.72,                                                                 /* copied */
+        7890,                                                                 /* slices */
+        0.347,                                                                /* slice */
+        6380,                                                                 /* reduce */
+        375,                                                                  /* reduce_slice */
+        101,    /* reduce_slice_wide */
+        32,     /* reduce_wide_from */
+        5290,   /* last */
+        7980,   /* last_slice */
+        11100,  /* even */
+        1.04,   /* even_step */
+        0.253,  /* even_partial */
+        0.0559, /* even_held */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
@@ -5034,26 +5039,23 @@ TMM_KERNEL void __launch_bounds__(256)
     }
 
     /* As in the kernel that left them: for other types than double, one that is known. */
-    int thread = group % 128, column = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
         TMM_FN(store_sums)
-        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, column, &sum);
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128, group / 128, &sum);
         return;
     }
     int down, across;
     TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
     /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
     const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
-    const int tile_n = 32 * warps_across;
-    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
-    long long row = first_row, col = first_col;
-    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
-    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
-    row += thread / 32 / warps_across * (8 * rows) + column / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % warps_across * 32 + column % 4 * 8 + thread % 4 * 2;
+    const int thread = group % 128, matrix = group / 128;
+    long long row = (long long)down * tile_m + thread / 32 / warps_across * (8 * rows);
+    long long col = (long long)across * (32 * warps_across) + thread / 32 % warps_across * 32;
+    row += matrix / 4 * 16 + thread % 32 / 4;
+    col += matrix % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
-        if (row >= first_row && row < M) {
-            unsigned mask = tmm__column_mask(col, 2, first_col, N);
+        if (row < M) {
+            unsigned mask = tmm__column_mask(col, 2, 0, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = TMM_FN(load2)(c, false, mask);
@@ -7491,7 +7493,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
+   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
+   are moved back inside; of others the lines that lie outside are not copied. Or
    each block has a whole tile, and only those of a last, short wave are split along k, among the
    last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
@@ -7559,8 +7562,7 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
    warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 or 2 matrices it takes operands smaller than a tile. With 1 its tile can be tall. Tiles of
-   128 x 64 would gain nothing. */
+   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -7671,13 +7673,12 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
 
 #if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
-   from first_row on and before `end`, and columns from first_col on and before N. C is not
-   aligned to two elements: stores of the neighbours that a lane has would touch each sector twice,
-   which holds L2 up. So the part goes through shared memory, to `own`, and the warp stores rows of 32. */
+   before M and columns before N. C is not aligned to two elements: stores of the neighbours that a
+   lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
+   to `own`, and the warp stores rows of 32. */
 static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
-                                                               long long row, long long first_row,
-                                                               long long end, long long col,
-                                                               long long first_col, long long N,
+                                                               long long row, long long M,
+                                                               long long col, long long N,
                                                                double *own, double alpha,
                                                                double beta, const double (*sum)[4])
 {
@@ -7693,10 +7694,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
     __syncwarp();
     col += lane, own += lane;
     C += row * ldc + col;
-    /* Rows `skip` to skip + count of the 16 are stored. */
-    const int skip = first_row > row ? (int)(first_row - row) : 0;
-    const int stop = end - row < ROWS ? (int)(end - row) : ROWS;
-    const unsigned count = col >= first_col && col < N && stop > skip ? stop - skip : 0;
+    const int left = M - row < ROWS ? (int)(M - row) : ROWS; /* of the 16; none, if negative */
+    const int count = col < N ? left : 0;
 #pragma unroll 1
     for (int first = 0; first < ROWS; first += BLOCK, own += BLOCK * PITCH) {
         double old[BLOCK];
@@ -7704,11 +7703,11 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
             TMM_FN(load_if)
-            (&old[r], C + r * ldc, beta != 0 && (unsigned)(first + r - skip) < count);
+            (&old[r], C + r * ldc, beta != 0 && first + r < count);
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
-            const bool enabled = (unsigned)(first + r - skip) < count;
+            const bool enabled = first + r < count;
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
             TMM_FN(store_if)
             (C, TMM_FN(value)(own[r * PITCH], alpha, before, enabled, row, col), enabled);
@@ -7719,10 +7718,10 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 #endif
 
 /* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   and 8 rows on, as far as these lie from first_row on and before M. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
-    double *C, long long ldc, long long row, long long col, long long first_row, long long end,
+    double *C, long long ldc, long long row, long long col, long long first_row, long long M,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4 };
@@ -7730,7 +7729,7 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
-        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
+        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
             old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
@@ -7738,7 +7737,7 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
-        if (r < first_row || r >= end) continue;
+        if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
@@ -7749,28 +7748,29 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
    `col`. shared: of the block, no longer in use. */
 static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
-                                                              long long row, long long col,
-                                                              long long first_row, long long M,
+                                                              long long row, long long first_row,
+                                                              long long M, long long col,
                                                               long long first_col, long long N,
                                                               char *shared, double alpha,
                                                               double beta, const double (*sum)[4])
 {
-    enum { ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
-        tmm__tensor_store_lines(C, ldc, row - lane / 4, first_row, M, col - lane % 4 * 2, first_col,
-                                N, (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
+        tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
         return;
     }
 #endif
     unsigned mask = 0;
 #pragma unroll
     for (int j = 0; j < ACROSS; j++)
-        mask |= tmm__column_mask(col + 8 * j, 2, first_col, N) << 2 * j;
-    tmm__tensor_store_rows(C, ldc, row, col, first_row, M, aligned, mask, alpha, beta, sum);
+        mask |= tmm__column_mask(col + 8 * j, 2, DOWN < 4 ? 0 : first_col, N) << 2 * j;
+    tmm__tensor_store_rows(C, ldc, row, col, DOWN < 4 ? row : first_row, M, aligned, mask, alpha,
+                           beta, sum);
 }
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
@@ -7840,9 +7840,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Moved back inside, unless what lies outside may be read. */
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        /* Large tiles are moved back inside, unless what lies outside may be read. */
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
 
         /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
            and how far apart the elements of its passes are in memory. */
@@ -7870,8 +7870,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
         /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
-        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
+        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
 
         double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
         tmm__tensor_clear(sum);
@@ -7976,14 +7976,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
         double *c0 = C + blockIdx.z * batchC;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: registers have
                no index. */
-            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
+            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, first_row, M, col + col0,
                                    first_col, N, shared, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -12571,12 +12571,6 @@ typedef struct tmm__tensor_instance {
     const void *kernel;
 } tmm__tensor_instance;
 
-/* Is it a small tile, which KERNEL REDUCE can add up? */
-static inline int tmm__tensor_small(const tmm__tensor_instance *i)
-{
-    return i->tile_m <= 64 && i->tile_n <= 64;
-}
-
 /* Its costs. Of an instance that was not measured: of the first one, by the area. */
 static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 {
@@ -12618,22 +12612,32 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    /* Parts of K of operands that L2 does not hold took such tiles 1.4 to 1.8 times as long. */
-    const int too_large = i->turns && d->load.bytes > tmm__current_device()->gpu.l2_bytes;
-    if (!d->cut_k || steps == 0 || too_large) return blocks;
-    /* So many slices of each that KERNEL REDUCE is worth its launch. */
-    int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
-        guess += clock * n *
-                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
-                                                  : t->tensor.reduce_slice);
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->streamk_blocks = tiles * n;
-        s->streamk_tiles = tiles;
-        s->reduce = 1;
+    if (!d->cut_k || steps == 0) return blocks;
+    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
+       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
+       tiles. */
+    const int small = i->tile_m <= 64 && i->tile_n <= 64;
+    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(per * processors / tiles, steps / 4);
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        n = (steps + each - 1) / each;
+        const double split = tmm__slices_time(d, &costs, depth, n);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
+            if (reduce)
+                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
+                                                   ? t->tensor.reduce_slice_wide
+                                                   : t->tensor.reduce_slice);
+            const double guess =
+                TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more);
+            if (guess >= *time) continue;
+            *time = guess;
+            blocks = s->streamk_blocks = tiles * n;
+            s->streamk_tiles = tiles;
+            s->reduce = reduce;
+        }
     }
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
@@ -12749,8 +12753,11 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
+    TMM_FN(gemm__product) q = *p; /* with the operands as they are read */
+    if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
+    if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    enum { COUNT = (int)(sizeof instances / sizeof *instances) };
+    enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
         const tmm__tensor_instance *i = &instances[n % COUNT];
@@ -12769,7 +12776,11 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
-        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        if (!large) /* what lies outside is not copied */
+            d.load.copied =
+                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        d.load.copied *= tmm__tuned()->tensor.copied;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
@@ -13232,8 +13243,8 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
     /* Elements that a thread copies. */
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
-    const int odd = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0;
-    double clocks = c->warps * t->warp[n] * (odd ? 1 + t->odd : 1);
+    const int apart = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32;
+    double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
     clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;
     clocks *= blocks;
@@ -13241,8 +13252,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
                            : t->direct + t->direct_each * fmax(K - 1, 0);
     const tmm__gpu *gpu = &tmm__current_device()->gpu;
     double memory = tmm__memory_time(&load);
-    if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
-        memory *= t->apart;
+    if (apart) memory *= t->apart;
     return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 
@@ -13362,6 +13372,9 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks += t->chain * ceil(K / group);
     clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    /* Blocks that find no room wait for that long, once more. */
+    const double room = load->processors * floor((int)TMM__DIRECT_RESIDENT / threads);
+    if (p->batch == 1) clocks *= ceil(c->blocks / room);
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
@@ -13377,7 +13390,10 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    /* Each row of C reads all of B, from memory if L2 cannot hold it. */
+    const double B = load.bytes - load.a_bytes;
+    if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {

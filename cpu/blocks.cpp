@@ -51,7 +51,7 @@ void give_up(worker &w)
 void fault(worker &w, cudaError_t error, const char *format, ...)
 {
     static std::mutex one_message_at_a_time;
-    if (w.in_loops) siglongjmp(w.before_loops, 1); /* fibers find it again */
+    if (w.in_loops) siglongjmp(w.before_loops, fault_in_loops); /* fibers find it again */
     {
         std::lock_guard<std::mutex> lock(one_message_at_a_time);
         va_list arguments;
@@ -65,6 +65,11 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
     count_fault();
     w.launch->error = error;
     give_up(w);
+}
+
+void leave_loops()
+{
+    siglongjmp(self->before_loops, lanes_apart);
 }
 
 void trap(const char *sentence)
@@ -533,8 +538,10 @@ static bool run_as_loops(worker &w)
 #else
     const launch_request &request = w.launch->request;
     if (!w.loops) return false;
-    if (sigsetjmp(w.before_loops, 0)) {
+    if (int why = sigsetjmp(w.before_loops, 0)) {
         w.loops = w.in_loops = false;
+        w.done_twice = why == fault_in_loops;
+        w.once_by_fibers = why == lanes_apart;
         begin_shared_memory(w); /* theirs are other variables */
         return false;
     }
@@ -543,6 +550,19 @@ static bool run_as_loops(worker &w)
     w.in_loops = false;
     return true;
 #endif
+}
+
+/* What stopped the loops did not come again, so what they had stored and added until then is there twice. */
+static void report_done_twice(worker &w)
+{
+    fprintf(stderr,
+            "cucc: kernel %s, block (%u,%u,%u): a fault of one of its threads came only once: the "
+            "kernel "
+            "depends on the order of its threads (cucc --check names races)\n",
+            w.launch->request.kernel, blockIdx.x, blockIdx.y, blockIdx.z);
+    count_fault();
+    w.launch->error = cudaErrorLaunchFailure;
+    w.failed = true;
 }
 
 void run_block(worker &w, uint64_t block)
@@ -563,13 +583,18 @@ void run_block(worker &w, uint64_t block)
     w.unfinished = w.threads;
     w.waiting = 0;
     w.predicates = 0;
-    w.failed = false;
+    w.failed = w.done_twice = w.once_by_fibers = false;
     if (run_as_loops(w)) return;
     w.position = w.threads - 1;
     choose_next(w);
     switch_to_current(w, w.home_context, w.home);
     clock_block_ends(w);
-    if (!w.failed) return;
+    if (w.done_twice && !w.failed) report_done_twice(w);
+    if (!w.failed) {
+        if (w.once_by_fibers) begin_shared_memory(w);
+        w.loops |= w.once_by_fibers;
+        return;
+    }
     w.launch->failed = true;
     abandon_fibers(w);
 }

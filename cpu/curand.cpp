@@ -3,6 +3,8 @@
 #include "include/curand_kernel.h"
 #include "runtime.h"
 #include <functional>
+#include <mutex>
+#include <set>
 #include <vector>
 
 namespace
@@ -94,6 +96,16 @@ namespace
 {
 enum { subsequences = 4096, philox_subsequences = 65536 };
 
+/* A handle that nobody set must not be followed. */
+std::set<curandGenerator_t> generators;
+std::mutex generators_lock;
+
+bool is_generator(curandGenerator_t g)
+{
+    std::lock_guard<std::mutex> lock(generators_lock);
+    return generators.count(g) > 0;
+}
+
 bool is_philox(curandGenerator_t g)
 {
     return g->type == CURAND_RNG_PSEUDO_PHILOX4_32_10;
@@ -135,7 +147,7 @@ void draw(curandGenerator_t g, int results, int numbers, unsigned int *to)
 template <class T>
 curandStatus_t fill(curandGenerator_t g, T *to, size_t n, std::function<void(T *to, size_t n)> work)
 {
-    if (!g) return CURAND_STATUS_NOT_INITIALIZED;
+    if (!is_generator(g)) return CURAND_STATUS_NOT_INITIALIZED;
     cudaPointerAttributes found;
     if (cudaPointerGetAttributes(&found, to)) return CURAND_STATUS_PREEXISTING_FAILURE;
     if (g->on_host) {
@@ -164,6 +176,8 @@ curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool o
         return CURAND_STATUS_TYPE_ERROR;
     }
     *generator = new curandGenerator_st{type, on_host};
+    std::lock_guard<std::mutex> lock(generators_lock);
+    generators.insert(*generator);
     return CURAND_STATUS_SUCCESS;
 }
 } // namespace
@@ -180,7 +194,8 @@ curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator, curandRng
 
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 {
-    if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+    std::lock_guard<std::mutex> lock(generators_lock);
+    if (!generators.erase(generator)) return CURAND_STATUS_NOT_INITIALIZED;
     delete generator;
     return CURAND_STATUS_SUCCESS;
 }
@@ -188,7 +203,7 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
                                                   unsigned long long seed)
 {
-    if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+    if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
     generator->seed = seed;
     generator->begun = false;
     return CURAND_STATUS_SUCCESS;
@@ -196,7 +211,7 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
 
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
 {
-    if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+    if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
     generator->offset = offset;
     generator->begun = false;
     return CURAND_STATUS_SUCCESS;
@@ -204,14 +219,14 @@ curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned lo
 
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
 {
-    if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+    if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
     return order == CURAND_ORDERING_PSEUDO_SEEDED ? CURAND_STATUS_TYPE_ERROR
                                                   : CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
 {
-    if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+    if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
     generator->stream = stream;
     return CURAND_STATUS_SUCCESS;
 }

@@ -140,6 +140,7 @@ static void describe_abilities(cudaDeviceProp *p)
 {
     p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = 1;
     p->deviceOverlap = p->cooperativeLaunch = p->managedMemory = p->concurrentManagedAccess = 1;
+    p->memoryPoolSupportedHandleTypes = cudaMemHandleTypePosixFileDescriptor;
     p->streamPrioritiesSupported = p->memoryPoolsSupported = p->hostRegisterSupported = 1;
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->canUseHostPointerForRegisteredMem = p->computePreemptionSupported = 1;

@@ -3,6 +3,7 @@
 #include "check.h"
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace cucc
 {
@@ -33,6 +34,14 @@ static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t least
     std::string wanted = "a number from " + std::to_string(least);
     if (most != UINT64_MAX) wanted += " to " + std::to_string(most);
     refuse(name, wanted.c_str(), text);
+}
+
+/* Half of this machine's memory, as a device has its own; from 4 to 16 GiB. */
+static uint64_t usual_memory()
+{
+    const uint64_t least = (uint64_t)4 << 30, most = (uint64_t)16 << 30;
+    uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    return std::min(std::max(half, least), most);
 }
 
 static void read_order(settings &s)
@@ -137,7 +146,7 @@ const settings &environment()
         uint64_t cores = std::thread::hardware_concurrency();
         cores = cores < 1 ? 1 : cores > max_workers ? (uint64_t)max_workers : cores;
         s.devices = (int)read_number("CUCC_DEVICES", 1, 0, max_devices);
-        s.memory = read_number("CUCC_MEMORY", (uint64_t)4 << 30, 0, UINT64_MAX);
+        s.memory = read_number("CUCC_MEMORY", usual_memory(), 0, UINT64_MAX);
 #ifdef CUCC_CHECK
         cores = 1; /* one block at a time, in order */
         s.workers = 1;

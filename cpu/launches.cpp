@@ -115,10 +115,14 @@ cudaError_t check_configuration(const launch_request &r)
 /* Whether kernels of the current device may use what this argument points to. */
 bool is_reachable(const void *pointer)
 {
-    int owner = find_region(pointer).device;
+    region found = find_region(pointer);
+    int owner = found.device;
     if (owner == nowhere) return false;
-    return owner == pinned_host || owner == managed || owner == current_device ||
-           state().device[current_device].peer_enabled[owner];
+    if (owner == pinned_host || owner == managed || owner == current_device) return true;
+    auto made = state().allocations.find(found.begin);
+    cudaMemPool_t pool = made == state().allocations.end() ? nullptr : made->second.pool;
+    return pool ? pool->access[current_device] != cudaMemAccessFlagsProtNone
+                : state().device[current_device].peer_enabled[owner];
 }
 
 bool check_arguments(const launch_request &r)

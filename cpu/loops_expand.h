@@ -327,7 +327,7 @@ struct expander {
         return tokens[(size_t)i].kind == literal;
     }
 
-    /* Whether a function has what only loops over all threads can do. */
+    /* Whether a function has what only loops over all threads can do, or asks which thread runs. */
     static bool is_written_out(const std::string &name)
     {
         auto found = device_functions.find(name);
@@ -337,7 +337,7 @@ struct expander {
             bool group =
                 is(i, "sync") || is(i, "reduce") || is(i, "shfl_down") || is(i, "shfl_xor");
             if (is_warp_function(i) || is(i, "__syncthreads") || is(i, "__syncwarp") ||
-                is(i, "__shared__") || (group && is(next(i), "(")))
+                is(i, "__shared__") || is(i, "threadIdx") || (group && is(next(i), "(")))
                 return true;
             if (is_name(i) && source(i) != name && device_functions.count(source(i)) &&
                 (is(next(i), "(") || is(next(i), "<")) && is_written_out(source(i)))

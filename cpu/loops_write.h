@@ -1,267 +1,14 @@
-/* Writes what loops_kernel.h has found out about a kernel as loops over the threads of a block. */
+/* Writes what loops_kernel.h has found out about a kernel as loops over the threads of a block: what all threads
+ * go through together stands around these loops (loops_chunks.h). */
 #ifndef CUCC_LOOPS_WRITE_H
 #define CUCC_LOOPS_WRITE_H
 
+#include "loops_chunks.h"
 #include "loops_expand.h"
-#include "loops_kernel.h"
 
 namespace loops
 {
-static bool names_in(const std::string &text, const std::string &name)
-{
-    for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-        bool begins = at == 0 || !is_name_char(text[at - 1]);
-        bool ends = at + name.size() >= text.size() || !is_name_char(text[at + name.size()]);
-        if (begins && ends) return true;
-    }
-    return false;
-}
-
-/* The rewritten text, on one line. AFFINE: an int that is computed of sums and products. Its operands may
- * be ints instead of unsigned: as long as it is not negative it is the same, and the compiler sees that
- * neighbours in memory are neighbours. */
-static std::string copy(long begin, long end, bool affine = false)
-{
-    std::string all;
-    for (long i = begin; i < end; i++) {
-        const token &t = tokens[(size_t)i];
-        bool lines = t.kind == blank && t.text.find_first_of("#\n") != t.text.npos;
-        if (affine && is_builtin(i) && !is_member(i)) all += "(int)";
-        all += lines ? " " : t.text;
-    }
-    return all + " ";
-}
-
-struct writer : kernel {
-    std::string arrays, out;
-    std::vector<std::string> guards;       /* what a thread must fulfil to do a loop's body */
-    std::vector<accesses> interval;        /* of the loops since the last barrier */
-    std::set<std::string> kept;            /* variables that have a place between loops */
-    int depth = 0;                         /* of braces */
-    int around = 0;                        /* loops around what is written */
-    int branches = 0;                      /* that not all threads take */
-    long branch_end = 0;                   /* of the outermost of them; 0 if it comes again */
-    int exits = 0;                         /* of the guards, those of threads that have returned */
-    std::vector<const stride *> active;    /* strides around what is written */
-    std::vector<const statement *> scopes; /* loops around it */
-    bool ended = false;                    /* threads have returned: nothing may follow */
-
-    void add_to_interval(const accesses &a)
-    {
-        for (const accesses &b : interval)
-            if (meet(a.stores, b.loads) || meet(a.stores, b.stores) || meet(b.stores, a.loads))
-                throw unsuitable();
-        interval.push_back(a);
-    }
-
-    /* Variables that a loop's body declares do not outlive a turn of it. */
-    bool is_needed_later(const std::string &name, const variable &v, long from)
-    {
-        if (scopes.empty()) return has(from, body_end, name.c_str());
-        const statement &inner = *scopes.back();
-        return v.begin < inner.begin || v.begin >= inner.end || has(from, inner.end, name.c_str());
-    }
-
-    const stride *active_stride(const std::string &name)
-    {
-        for (const stride *r : active)
-            if (r->name == name) return r;
-        return nullptr;
-    }
-
-    std::string at_this_step(const stride &r)
-    {
-        return r.type + r.name + " = (" + r.type + ")((" +
-               copy(r.start, r.start_end, r.type == "int ") + ") + " + r.offset + "); ";
-    }
-
-    /* Whether a loop that needs it computes it again, with all of its declaration. */
-    bool is_again(const variable &v)
-    {
-        if (v.parameter || v.declarations > 1) return false;
-        for (auto &other : variables)
-            if (other.second.begin == v.begin &&
-                (!other.second.pure || other.second.assigned || other.second.in_head ||
-                 other.second.declarations > 1))
-                return false;
-        return true;
-    }
-
-    static std::string home(const std::string &name, const variable &v)
-    {
-        return "cucc_kept_" + name + "_" + std::to_string(v.number);
-    }
-
-    void keep(const std::string &name, const variable &v)
-    {
-        if (v.declarations > 1 || v.reference || v.type.find("auto") != v.type.npos)
-            throw unsuitable();
-        if (!kept.insert(name).second) return;
-        arrays += v.type + " " + home(name, v) + "[1024]" + v.bounds + "; static_assert(sizeof " +
-                  home(name, v) + " <= 1 << 20, \"\"); ";
-    }
-
-    /* ---- a loop over the threads ---- */
-
-    /* FIRST and END: which threads along x. APART: no thread stores where another one does. */
-    static std::string thread_loop(bool of_threads, bool apart, const std::string &first,
-                                   const std::string &end)
-    {
-        std::string s = "\nfor (int cucc_z = 0; cucc_z < (int)blockDim.z; cucc_z++) "
-                        "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n";
-        s += std::string(first == "0" && apart ? "#pragma GCC ivdep\n" : "") +
-             "for (int cucc_x = " + first + "; cucc_x < " + end +
-             "; cucc_x++) { "
-             "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
-             "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
-             "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
-        if (of_threads) s += "::cucc::begin_thread((unsigned int)cucc_t); ";
-        return s;
-    }
-
-    /* The variables that BODY names, and those that these are computed of. */
-    std::set<std::string> needed(const std::string &body)
-    {
-        std::set<std::string> used;
-        std::string text = body;
-        for (bool more = true; more;) {
-            more = false;
-            for (auto &entry : variables) {
-                if (used.count(entry.first) || !names_in(text, entry.first)) continue;
-                used.insert(entry.first);
-                if (const stride *r = active_stride(entry.first))
-                    text += copy(r->start, r->start_end);
-                else if (is_again(entry.second))
-                    text += copy(entry.second.begin, entry.second.end);
-                more = true;
-            }
-        }
-        return used;
-    }
-
-    bool is_affine(const variable &v)
-    {
-        bool affine = v.type == "int ";
-        for (long i = v.begin; affine && i < v.end; i = next(i))
-            affine =
-                is_name(i) || tokens[(size_t)i].kind == literal || strchr("=+*();.,", source(i)[0]);
-        return affine;
-    }
-
-    void write_threads(long begin, long end, const std::string &body,
-                       const std::string &first_x = "0",
-                       const std::string &end_x = "(int)blockDim.x")
-    {
-        if (ended) throw unsuitable();
-        std::string conditions, before, after;
-        for (const std::string &g : guards)
-            conditions += (conditions.empty() ? "(" : " && (") + g + ")";
-        std::map<long, std::string> ordered;
-        for (const std::string &name : needed(body + conditions)) {
-            variable &v = variables[name];
-            if (const stride *r = active_stride(name)) {
-                ordered[r->condition] = at_this_step(*r);
-                continue;
-            }
-            std::string place = home(name, v) + "[cucc_t]";
-            bool here = v.begin >= begin && v.begin < end;
-            if (v.uniform && !here && is_changed(name, begin, end)) throw unsuitable();
-            if (v.parameter) {
-                if (!v.uniform) throw unsuitable();
-            } else if (here) { /* declared here */
-                bool crosses = is_needed_later(name, v, end) && !v.in_head && !is_again(v) &&
-                               is_direct(v, begin, end);
-                if (!crosses) continue;
-                if (v.array) throw unsuitable();
-                keep(name, v);
-                after += place + " = " + name + "; ";
-            } else if (is_again(v) && !v.uniform) {
-                ordered[v.begin] = copy(v.begin, v.end, is_affine(v));
-            } else if (kept.count(name)) {
-                ordered[v.begin] +=
-                    (v.array ? "auto &" : v.type + " ") + name + " = " + place + "; ";
-                if (v.assigned && !v.array) after += place + " = " + name + "; ";
-            }
-            bool elsewhere =
-                has(body_begin, begin, name.c_str()) || has(end, body_end, name.c_str());
-            if (v.declarations > 1 && !v.in_head && elsewhere) throw unsuitable();
-        }
-        for (auto &o : ordered) before += o.second;
-        bool apart = !names_in(body, "cucc_alive") && !names_in(body, "cucc_branch");
-        out += thread_loop(of_threads, apart, first_x, end_x) + before;
-        if (!conditions.empty()) out += "if (" + conditions + ") { ";
-        if (begin < end && has(begin, end, "return")) {
-            if (!after.empty() || around) throw unsuitable();
-            out += "[&]() __attribute__((always_inline)) { " + body + "}(); ";
-            ended = true;
-        } else {
-            out += body + after;
-        }
-        out += conditions.empty() ? "}\n" : "} }\n";
-    }
-
-    bool is_changed(const std::string &name, long begin, long end)
-    {
-        for (long i = begin; i < end; i = next(i))
-            if (is(i, name.c_str()) && !is_member(i) &&
-                !(variables[name].pointer && is(next(i), "[")) &&
-                (is_assigned_after(after_subscripts(i)) || is_incremented_before(i)))
-                return !is_declared_between(name, begin, end);
-        return false;
-    }
-
-    /* Not within braces or the head of a loop. */
-    static bool is_direct(const variable &v, long begin, long end)
-    {
-        for (long i = begin; i < end && i <= v.begin; i = next(i)) {
-            if (i == v.begin) return true;
-            if (opens(i)) i = closing(i);
-        }
-        return false;
-    }
-
-    static bool is_declared_between(const std::string &name, long begin, long end)
-    {
-        for (long i = begin; i < end; i = next(i))
-            if (is(i, name.c_str()))
-                return is_name(previous(i)) || is(previous(i), "*") || is(previous(i), ",");
-        return false;
-    }
-
-    /* Which threads come to a warp function. Those that do not take a branch behind which nobody waits
-     * are taken to have exited. */
-    void name_way(std::string &body)
-    {
-        bool last = branch_end && !has(branch_end, body_end, "__syncthreads") &&
-                    !has(branch_end, body_end, "__syncwarp");
-        const std::string name = "cucc_way", way = guards.empty()  ? "cucc_all"
-                                                   : exits || last ? "cucc_alive"
-                                                                   : "cucc_branch";
-        if (!names_in(body, name)) return;
-        if (exits && (branches || guards.size() > (size_t)exits)) throw unsuitable();
-        for (size_t at = body.find(name); at != body.npos; at = body.find(name, at + way.size()))
-            body.replace(at, name.size(), way);
-    }
-
-    void write_chunk(std::vector<const statement *> &chunk)
-    {
-        if (chunk.empty()) return;
-        accesses a;
-        std::string body;
-        for (const statement *s : chunk) {
-            note_zero(*s);
-            note_accesses(a, s->begin, s->end);
-            zero = "";
-            body += copy(s->begin, s->end);
-        }
-        name_way(body);
-        add_to_interval(a);
-        write_threads(chunk.front()->begin, chunk.back()->end, body);
-        chunk.clear();
-    }
-
-    /* ---- what is done by all threads together ---- */
-
+struct writer : chunk_writer {
     bool is_uniform_declaration(const statement &s)
     {
         bool any = false;
@@ -340,6 +87,7 @@ struct writer : kernel {
         note_zero(s);
         note_accesses(a, s.begin, s.end);
         zero = "";
+        stored |= leaves_a_trace(a, s.begin, s.end);
         add_to_interval(a);
         std::string number = std::to_string(++numbered),
                     range = "<" + type + ">((int)blockDim.x, " + copy(bound, s.close) + ")";
@@ -356,6 +104,127 @@ struct writer : kernel {
     {
         return is(begin, "threadIdx") && is(next(begin), ".") && is(next(next(begin)), "x") &&
                next(next(next(begin))) == end;
+    }
+
+    /* ---- bounds ---- */
+
+    /* Whether a value grows by one from a thread to the next along one dimension: of all that it is computed
+     * of, one token names a thread's number, and that is not multiplied. */
+    bool is_rising(long begin, long end, int &threads, int depth = 0)
+    {
+        for (long i = begin; i < end; i = next(i)) {
+            bool multiplied = is(previous(i), "*") || is(next(i), "*");
+            if (is(i, "threadIdx")) {
+                threads++;
+                if (is(previous(i), "*") || is(next(next(next(i))), "*")) return false;
+                continue;
+            }
+            bool plain = is_name(i) || here_is_number(i) || is(i, "+") || is(i, "*") ||
+                         is(i, ".") || is(i, "(") || is(i, ")");
+            if (!plain || (is_name(i) && is(next(i), "(") && !is_type_word(i))) return false;
+            if (is(i, "(") && (is(previous(i), "*") || is(next(closing(i)), "*")) &&
+                !is_uniform(next(i), closing(i)))
+                return false;
+            const variable *v = find(i);
+            if (!v || v->uniform) continue;
+            if (multiplied || depth > 4 || v->start < 0 || !is_again(*v) || !v->pure ||
+                !is_whole_number(v->type) || !is_rising(v->start, v->start_end, threads, depth + 1))
+                return false;
+        }
+        return threads == 1;
+    }
+
+    static bool here_is_number(long i)
+    {
+        return tokens[(size_t)i].kind == literal;
+    }
+
+    /* What is compared with bounds in VALUE < BOUND && ..., or nothing. */
+    std::vector<std::string> bounded_values(long begin, long end)
+    {
+        std::vector<std::string> values;
+        for (long i = begin; i < end;) {
+            long after = i;
+            while (after < end && !(is(after, "&") && is(next(after), "&")))
+                after = next(opens(after) ? closing(after) : after);
+            long first = i, last = after;
+            while (is(first, "(") && next(closing(first)) == last) {
+                last = closing(first);
+                first = next(first);
+            }
+            long less = first;
+            while (less < last && !is(less, "<")) less = next(opens(less) ? closing(less) : less);
+            long bound = next(less);
+            if (less < last && is(bound, "=")) bound = next(bound);
+            int threads = 0;
+            bool same = less < last && is_together(first, less);
+            if (less >= last || !is_together(bound, last) ||
+                !(same || is_rising(first, less, threads)))
+                return {};
+            for (long j = bound; j < last; j = next(j))
+                if (strchr("<>=!?|&", source(j)[0])) return {};
+            values.push_back(copy(first, less));
+            i = after < end ? next(next(after)) : end;
+        }
+        return values;
+    }
+
+    /* if (i < n) at the end of a kernel, which in most blocks all threads fulfil, or none: as these values
+     * rise, the first and the last thread tell. */
+    bool write_within_bounds(const statement &s)
+    {
+        if (s.kind != statement::conditional || s.parts.size() > 1 || !guards.empty() || around ||
+            !active.empty() || branches || stored || s.end - s.begin > 2000 ||
+            has(s.begin, s.end, "return"))
+            return false;
+        long begin = next(s.open);
+        std::vector<std::string> values = bounded_values(begin, s.close);
+        if (values.empty()) return false;
+        std::map<long, std::string> declared;
+        std::string condition = copy(begin, s.close), declarations;
+        for (const std::string &name : needed(condition)) {
+            const variable &v = variables[name];
+            if (v.parameter || v.uniform) continue;
+            if (!is_again(v) || !v.pure) return false;
+            declared[v.begin] = copy(v.begin, v.end);
+        }
+        for (auto &d : declared) declarations += d.second;
+        std::string number = std::to_string(++numbered), none = "cucc_none_" + number,
+                    all = "cucc_all_" + number, low, rises;
+        for (size_t k = 0; k < values.size(); k++) {
+            std::string first = "cucc_first_" + number + "_" + std::to_string(k);
+            low += "const long long " + first + " = (long long)(" + values[k] + "); ";
+            rises += " && " + first + " <= (long long)(" + values[k] + ")";
+        }
+        const std::string thread = "const ::uint3 threadIdx = ";
+        out += "bool " + none + ", " + all + "; { " + thread + "{0, 0, 0}; (void)threadIdx; " +
+               declarations + none + " = !(" + condition + "); " + low + "{ " + thread +
+               "{blockDim.x - 1, blockDim.y - 1, blockDim.z - 1}; (void)threadIdx; " +
+               declarations + all + " = (" + condition + ")" + rises + "; " + none + " &= true" +
+               rises + "; } } ";
+        std::vector<accesses> entry = interval;
+        const bool before = stored;
+        out += "if (" + none + ") { } else if (" + all + ") ";
+        write_body(s.parts[0]);
+        if (holds_barrier(s)) { /* of the last block, in which some threads do not come there */
+            out += "else ::cucc::leave_loops(); ";
+            return true;
+        }
+        interval = entry;
+        stored = before;
+        out += "else ";
+        guards.push_back(condition);
+        write_body(s.parts[0]);
+        guards.pop_back();
+        return true;
+    }
+
+    bool is_pure_declaration(const statement &s)
+    {
+        if (!is_declaration(s)) return false;
+        for (auto &v : variables)
+            if (v.second.begin == s.begin && (!v.second.pure || !is_again(v.second))) return false;
+        return true;
     }
 
     void write_sequence(const std::vector<statement> &parts)
@@ -384,6 +253,11 @@ struct writer : kernel {
                 if (branches && !is(s.begin, "__syncwarp")) throw unsuitable();
                 write_chunk(chunk);
                 interval.clear();
+            } else if (&s == &parts.back() && depth == 1 &&
+                       std::all_of(chunk.begin(), chunk.end(),
+                                   [&](const statement *c) { return is_pure_declaration(*c); }) &&
+                       write_within_bounds(s)) {
+                chunk.clear();
             } else if (holds_barrier(s) || holds_promoted(s)) {
                 write_chunk(chunk);
                 write_together(s);
@@ -423,20 +297,84 @@ struct writer : kernel {
         if (is_branch(s)) return write_branch(s);
         if (!is_uniform_control(s)) throw unsuitable();
         std::vector<accesses> entry = interval;
-        out += copy(s.begin, next(s.close));
+        const bool before = stored;
+        const long again = write_several_turns(s);
+        out += again ? "for (; " + copy(again, next(s.close)) : copy(s.begin, next(s.close));
         if (s.kind == statement::loop)
             write_turns(s);
         else
             write_body(s.parts[0]);
+        if (again) out += "} ";
         std::vector<accesses> left = interval;
         if (s.parts.size() > 1) {
+            const bool then = stored;
             interval = entry;
+            stored = before;
             out += "else ";
             write_body(s.parts[1]);
+            stored |= then;
             left.insert(left.end(), interval.begin(), interval.end());
         }
         interval = left;
         interval.insert(interval.end(), entry.begin(), entry.end());
+    }
+
+    /* Whether a statement is done by each thread, and can be done again in braces. */
+    bool is_of_threads(const statement &s)
+    {
+        if (s.kind == statement::loop || s.opaque || is_shared(s) || is_uniform_declaration(s) ||
+            uniform_assignment(s) || is_kept_array(s))
+            return false;
+        for (const statement &part : s.parts)
+            if (!is_of_threads(part)) return false;
+        return true;
+    }
+
+    /* for (int k = 0; k < n; k++) around the loop over threads: these go through several turns at a time, so
+     * that what they sum up stays in registers meanwhile. The usual loop follows, for the last turns, from the
+     * condition that is returned. */
+    long write_several_turns(const statement &s)
+    {
+        if (!s.is_for || !is_promoted(s) || holds_barrier(s) || s.end - s.close > 400 ||
+            !turn_of.empty())
+            return 0;
+        long i = next(s.open), first = i;
+        while (is_type_word(i)) i = next(i);
+        const std::string name = source(i);
+        long start_end = end_of_part(i, s.close), condition = next(start_end),
+             condition_end = end_of_part(condition, s.close), step = next(condition_end);
+        bool whole = is_name(i) && is(next(i), "=") && is(start_end, ";") &&
+                     is(condition_end, ";") && is(condition, name.c_str()) &&
+                     is(next(condition), "<") && !strchr("<=", source(next(next(condition)))[0]);
+        if (!whole || !is_together(next(next(condition)), condition_end)) return 0;
+        for (long j = next(next(condition)); j < condition_end; j = next(j))
+            if (strchr("<>=!?|&,", source(j)[0])) return 0;
+        stride r;
+        r.name = name;
+        std::string by = "1", change;
+        for (long j = step; j < s.close; j = next(j)) change += source(j);
+        if (change != name + "++" && change != "++" + name) {
+            if (!note_step(r, step, s.close) || !here_is_number(r.step) || next(r.step) != s.close)
+                return 0;
+            steps.erase(step);
+            by = source(r.step);
+        }
+        if (!is_left_alone(name, next(s.close), s.end)) return 0;
+        const statement &body = s.parts[0];
+        if (body.kind == statement::compound ? body.parts.empty() : false) return 0;
+        for (const statement &part :
+             body.kind == statement::compound ? body.parts : std::vector<statement>{body})
+            if (!is_of_threads(part)) return 0;
+        std::string bound = copy(next(next(condition)), condition_end),
+                    most = std::to_string(turns_at_once - 1) + " * (" + by + ")";
+        out += "{ " + copy(first, start_end) + "; for (; " + name + " < " + bound +
+               " && (long long)(" + bound + ") - (long long)(" + name + ") > " + most + "; " +
+               name + " += " + std::to_string(turns_at_once) + " * (" + by + ")) ";
+        turn_of = name;
+        turn_step = by;
+        write_turns(s);
+        turn_of = "";
+        return condition;
     }
 
     /* The body of a loop, in which what comes again meets what came last. */
@@ -493,11 +431,13 @@ struct writer : kernel {
     {
         std::string all = write_vote(stays);
         std::vector<accesses> entry = interval;
+        const bool before = stored;
         depth--;
         out += "if (" + all + ") { ";
         write_sequence(rest);
         bool was = ended;
         ended = false;
+        stored = before;
         interval = entry;
         out += "} else { ";
         guards.push_back(stays);
@@ -524,9 +464,11 @@ struct writer : kernel {
         std::string condition = copy(next(s.open), s.close), all = write_vote(condition);
         enter_branch(s);
         std::vector<accesses> entry = interval;
+        const bool before = stored;
         out += "if (" + all + ") ";
         write_body(s.parts[0]);
         interval = entry;
+        stored = before;
         out += "else ";
         guards.push_back(condition);
         write_body(s.parts[0]);

@@ -1,6 +1,7 @@
 /* Memory of devices and of the host: allocations, pools, what a pointer points to. */
 #include "check.h"
 #include "state.h"
+#include <sys/mman.h>
 
 namespace cucc
 {
@@ -29,7 +30,7 @@ enum {
 #ifdef CUCC_SANITIZE
     beyond = 0,
 #else
-    beyond = 4096,
+    beyond = memory_page,
 #endif
 };
 
@@ -49,7 +50,11 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
 #ifdef CUCC_CHECK
     memory = check_allocate(size);
 #else
-    if (posix_memalign(&memory, 256, size + beyond)) memory = nullptr;
+    const size_t huge = 2 * 1024 * 1024;
+    bool large = size >= 2 * huge;
+    if (posix_memalign(&memory, large ? huge : memory_page, size + beyond)) memory = nullptr;
+    /* Rows of large matrices lie in other pages, and the processor knows few of them. */
+    if (memory && large) madvise(memory, size / huge * huge, MADV_HUGEPAGE);
 #endif
     if (!memory) return failed(cudaErrorMemoryAllocation);
     /* Unwritten floats are NaN; managed memory begins with zeros, as the pages of an operating system. */
@@ -73,7 +78,7 @@ void release_bytes(void *memory)
     host_waits_for_all();
     check_release(memory);
 #else
-    free(memory);
+    if (!end_sharing(memory)) free(memory);
 #endif
 }
 
@@ -156,7 +161,7 @@ static cudaMemPool_t pool_of(int device)
     return pool ? pool : default_pool(device);
 }
 
-static cudaError_t check_pool(cudaMemPool_t pool)
+cudaError_t cucc::check_pool(cudaMemPool_t pool)
 {
     if (cudaError_t error = enter()) return error;
     state_lock lock(state().lock);
@@ -208,7 +213,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props
     if (!pool || !props || props->location.id < 0 || props->location.id >= state().devices)
         return failed(cudaErrorInvalidValue);
     state_lock lock(state().lock);
-    *pool = new cudaMemPool{props->location.id, 0, 0, 0, {0, 1, 1, 1}};
+    *pool = new cudaMemPool{props->location.id, 0, 0, 0, {0, 1, 1, 1}, {}};
     state().pools.insert(*pool);
     return cudaSuccess;
 }
@@ -270,9 +275,17 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *li
 {
     if (cudaError_t error = check_pool(pool)) return error;
     if (!list && count > 0) return failed(cudaErrorInvalidValue);
-    for (size_t n = 0; n < count; n++)
-        if (list[n].location.id < 0 || list[n].location.id >= state().devices)
+    for (size_t n = 0; n < count; n++) {
+        int device = list[n].location.id;
+        if (list[n].location.type != cudaMemLocationTypeDevice)
+            return failed(cudaErrorInvalidValue);
+        if (device < 0 || device >= state().devices) return failed(cudaErrorInvalidDevice);
+        bool own = device == pool->device;
+        if (own && list[n].flags == cudaMemAccessFlagsProtNone)
             return failed(cudaErrorInvalidDevice);
+    }
+    state_lock lock(state().lock);
+    for (size_t n = 0; n < count; n++) pool->access[list[n].location.id] = list[n].flags;
     return cudaSuccess;
 }
 
@@ -281,8 +294,9 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool,
 {
     if (cudaError_t error = check_pool(pool)) return error;
     if (!flags || !location) return failed(cudaErrorInvalidValue);
+    if (location->id < 0 || location->id >= state().devices) return failed(cudaErrorInvalidDevice);
     *flags =
-        location->id == pool->device ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+        location->id == pool->device ? cudaMemAccessFlagsProtReadWrite : pool->access[location->id];
     return cudaSuccess;
 }
 
@@ -488,37 +502,4 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     else
         *attributes = {cudaMemoryTypeDevice, owner, p, nullptr};
     return cudaSuccess;
-}
-
-/* ---- other processes ------------------------------------------------------------------------- */
-
-static cudaError_t no_other_process(const char *function)
-{
-    fprintf(stderr, "cucc: %s: memory and events are not shared between processes\n", function);
-    return failed(cudaErrorNotSupported);
-}
-
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *, void *)
-{
-    return no_other_process("cudaIpcGetMemHandle");
-}
-
-cudaError_t cudaIpcOpenMemHandle(void **, cudaIpcMemHandle_t, unsigned int)
-{
-    return no_other_process("cudaIpcOpenMemHandle");
-}
-
-cudaError_t cudaIpcCloseMemHandle(void *)
-{
-    return no_other_process("cudaIpcCloseMemHandle");
-}
-
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *, cudaEvent_t)
-{
-    return no_other_process("cudaIpcGetEventHandle");
-}
-
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *, cudaIpcEventHandle_t)
-{
-    return no_other_process("cudaIpcOpenEventHandle");
 }

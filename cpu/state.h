@@ -30,11 +30,15 @@ struct cudaMemPool {
     int device;
     uint64_t threshold, used, high; /* bytes */
     int reuse[4];
+    cudaMemAccessFlags access[cucc::max_devices]; /* of other devices */
 };
 
 namespace cucc
 {
 enum { pinned_host = -1, nowhere = -2, managed = -3 };
+enum {
+    memory_page = 4096
+}; /* bytes; where memory of devices begins, so that processes can share it */
 
 struct allocation {
     size_t size;
@@ -196,6 +200,7 @@ struct CUevent_st {
     std::shared_ptr<recording> last; /* null: never recorded */
     std::shared_ptr<cucc_capture> capture;
     std::vector<cudaGraphNode_t> tail;
+    bool of_processes = false; /* other processes may wait for it */
 };
 
 namespace cucc
@@ -217,6 +222,8 @@ bool is_default_stream(cudaStream_t stream);
 cudaStream_t captured(cudaStream_t stream); /* what a capture of cudaStreamPerThread takes for it */
 cudaError_t check_stream(cudaStream_t stream);
 cudaError_t check_event(cudaEvent_t event);
+cudaError_t check_pool(cudaMemPool_t pool);
+bool end_sharing(void *memory); /* before it is freed; true: another process made it, it is gone */
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work,
                     cudaGraphNodeType type = cudaGraphNodeTypeKernel);
 void finish(cudaStream_t stream);

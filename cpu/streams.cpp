@@ -264,8 +264,12 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
     *event = nullptr;
     if (planted("event")) return failed(cudaErrorMemoryAllocation);
     state_lock lock(state().lock);
-    *event =
-        new CUevent_st{current_device, !(flags & cudaEventDisableTiming), nullptr, nullptr, {}};
+    *event = new CUevent_st{current_device,
+                            !(flags & cudaEventDisableTiming),
+                            nullptr,
+                            nullptr,
+                            {},
+                            (flags & cudaEventInterprocess) != 0};
     state().events.insert(*event);
     return cudaSuccess;
 }
@@ -293,6 +297,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return cudaSuccess;
     }
     event->capture = nullptr;
+    if (event->of_processes) finish(stream); /* they do not see this one's queues */
     std::shared_ptr<recording> now(new recording{});
     stream_records(stream, *now);
     cudaError_t error = enqueue(stream, [now] {

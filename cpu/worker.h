@@ -84,6 +84,7 @@ struct worker {
     block_group *group; /* the blocks that run at once with this one, if any */
     unsigned int rank;  /* of the block in it */
     unsigned int number;
+    dim3 block = {0, 0, 0}; /* that index and order are made for */
     unsigned int threads;
 
     /* The threads of the current block. */
@@ -108,7 +109,7 @@ struct worker {
     int predicates, released_predicates;
 
     /* Loops over the threads instead of fibers. */
-    bool loops, in_loops;
+    bool loops, in_loops, done_twice, once_by_fibers;
     sigjmp_buf before_loops;
 
     fiber home; /* the worker's own stack */
@@ -125,6 +126,9 @@ struct worker {
 
     block_check *check; /* --check and --report only */
 };
+
+/* Why fibers do again what was begun as loops. */
+enum { fault_in_loops = 1, lanes_apart };
 
 extern __thread worker *self;
 

@@ -31,8 +31,11 @@ static void begin_launch(worker &w, launch_state &launch)
     w.rank = 0;
     w.loops = launch.request.run_block && environment().order == forward;
     w.in_loops = false;
+    bool as_before = w.block.x == block.x && w.block.y == block.y && w.block.z == block.z &&
+                     environment().order == forward;
+    w.block = block;
     w.threads = launch.threads;
-    for (unsigned int t = 0; t < w.threads; t++) {
+    for (unsigned int t = 0; t < w.threads && !as_before; t++) {
         w.index[t] = {t % block.x, t / block.x % block.y, t / block.x / block.y};
         w.order[t] = environment().order == backward ? w.threads - 1 - t : t;
     }
@@ -62,7 +65,7 @@ static void find_own_stack(fiber &home)
 /* What the processor refuses a thread of a kernel fails the launch; elsewhere it ends the program. */
 static void report_signal(int signal, siginfo_t *info, void *)
 {
-    if (self && self->in_loops) siglongjmp(self->before_loops, 1);
+    if (self && self->in_loops) siglongjmp(self->before_loops, fault_in_loops);
     bool in_kernel = self && signal != SIGABRT;
     if (in_kernel && signal == SIGFPE)
         fault(*self, cudaErrorLaunchFailure, "a whole number is divided by zero");

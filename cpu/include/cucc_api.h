@@ -86,7 +86,7 @@ cudaError_t cudaMemRangeGetAttribute(void *value, size_t value_size,
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size CUCC_OR(0),
                                      unsigned int flags CUCC_OR(cudaMemAttachSingle));
 
-/* Memory of another process: always cudaErrorNotSupported, with a sentence. */
+/* Memory and events of another process. */
 typedef struct cudaIpcMemHandle_t {
     char reserved[64];
 } cudaIpcMemHandle_t;
@@ -98,6 +98,18 @@ cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsi
 cudaError_t cudaIpcCloseMemHandle(void *pointer);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
+typedef struct cudaMemPoolPtrExportData {
+    unsigned char reserved[64];
+} cudaMemPoolPtrExportData;
+cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t pool,
+                                               enum cudaMemAllocationHandleType type,
+                                               unsigned int flags);
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
+                                                 enum cudaMemAllocationHandleType type,
+                                                 unsigned int flags);
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData *data, void *pointer);
+cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool,
+                                     cudaMemPoolPtrExportData *data);
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 

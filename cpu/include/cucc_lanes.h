@@ -17,6 +17,8 @@ enum cucc_way_branch { cucc_branch };
 
 namespace cucc
 {
+[[noreturn]] void leave_loops(); /* the block is done again by fibers; it has stored nothing yet */
+
 inline unsigned int present_lanes(int thread, dim3 block)
 {
     int left = (int)(block.x * block.y * block.z) - (thread & ~31);
@@ -38,7 +40,7 @@ inline unsigned int lanes_of(W way, const cucc_exchange &x, int thread, dim3 blo
     bool wrong = !((unsigned int)mask >> (thread & 31) & 1);
     if constexpr (std::is_same_v<W, cucc_way_branch>)
         wrong |= ((unsigned int)mask & present_lanes(thread, block) & ~here) != 0;
-    if (__builtin_expect(wrong, 0)) trap("the mask of a warp function is wrong");
+    if (__builtin_expect(wrong, 0)) leave_loops();
     return here & (unsigned int)mask;
 }
 
@@ -84,6 +86,12 @@ template <class W, class T> inline void cucc_put(W, cucc_exchange &x, int thread
     static_assert(sizeof(T) <= sizeof(uint64_t), "a warp function takes at most 8 bytes");
     ((T *)x.values)[thread] = value;
     if constexpr (!std::is_same_v<W, cucc_way_all>) x.lanes[thread / 32] |= 1u << thread % 32;
+}
+
+template <class W>
+inline void cucc_check_mask(W way, const cucc_exchange &x, int thread, dim3 block, long long mask)
+{
+    cucc::lanes_of(way, x, thread, block, mask);
 }
 
 #define CUCC_LANES(name, source_lane, ...)                                               \

@@ -72,6 +72,7 @@
     X(MaxAccessPolicyWindowSize, 109, p.accessPolicyMaxWindowSize)                           \
     X(ReservedSharedMemoryPerBlock, 111, p.reservedSharedMemPerBlock)                        \
     X(MemoryPoolsSupported, 115, p.memoryPoolsSupported)                                     \
+    X(MemoryPoolSupportedHandleTypes, 119, (int)p.memoryPoolSupportedHandleTypes)            \
     X(ClusterLaunch, 120, p.clusterLaunch)                                                   \
     X(IpcEventSupport, 125, p.ipcEventSupported)
 
@@ -231,7 +232,9 @@ typedef enum cudaMemAllocationType {
 } cudaMemAllocationType;
 typedef enum cudaMemAllocationHandleType {
     cudaMemHandleTypeNone = 0,
-    cudaMemHandleTypePosixFileDescriptor = 1
+    cudaMemHandleTypePosixFileDescriptor = 1,
+    cudaMemHandleTypeWin32 = 2,
+    cudaMemHandleTypeWin32Kmt = 4
 } cudaMemAllocationHandleType;
 typedef enum cudaMemPoolAttr {
     cudaMemPoolReuseFollowEventDependencies = 1,

@@ -13,6 +13,19 @@ void *memset(void *, int, size_t) noexcept __asm__("cucc_memset");
 }
 #endif
 
+#if defined(CUCC_VECTORS) && defined(__CUDACC__) /* what the runner has for eight numbers at once (vectors.cpp) */
+#define CUCC_VECTOR(name) float name(float) noexcept __attribute__((simd("notinbranch"), const));
+extern "C" {
+CUCC_VECTOR(expf)
+CUCC_VECTOR(logf)
+CUCC_VECTOR(sinf)
+CUCC_VECTOR(cosf)
+CUCC_VECTOR(tanhf)
+CUCC_VECTOR(coshf)
+}
+#undef CUCC_VECTOR
+#endif
+
 #include <assert.h>
 #include <limits.h>
 #include <math.h>

@@ -169,6 +169,34 @@ static void check_grid(void)
     cudaFree(data);
 }
 
+/* Launched by untyped pointers alone. */
+template <int factor> __global__ void reversed(int *data)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x,
+        other = data[n - 1 - i];
+    cg::this_grid().sync();
+    data[i] = factor * other;
+}
+
+static void check_untyped(void)
+{
+    int *data = managed<int>(256), factor = 1;
+    void *arguments[] = {&data}, *kernels[] = {(void *)reversed<2>, (void *)&reversed<3>};
+    for (int i = 0; i < 256; i++) data[i] = i;
+    for (int k = 0; k < 2; k++) {
+        const void *chosen = kernels[k];
+        factor *= k + 2;
+        CHECK(cudaLaunchCooperativeKernel(chosen, dim3(4), dim3(64), arguments, 0, 0) ==
+                  cudaSuccess &&
+              done());
+        for (int i = 0; i < 256; i++) CHECK(data[i] == factor * (k ? i : 255 - i));
+    }
+    CHECK(cudaLaunchCooperativeKernel((void *)&factor, dim3(4), dim3(64), arguments, 0, 0) ==
+          cudaErrorInvalidDeviceFunction);
+    cudaGetLastError();
+    cudaFree(data);
+}
+
 __global__ void __cluster_dims__(2, 2, 1) neighbours(int *out)
 {
     __shared__ int first_used_by_odd_blocks, mine[4];
@@ -389,6 +417,7 @@ int main(int argc, char **argv)
     check_large_tiles<256>(256);
     check_lanes();
     check_grid();
+    check_untyped();
     check_clusters();
     check_stages();
     check_product<float, half, 16, 16, 16>();

@@ -86,6 +86,48 @@ __global__ void of_sloppy(const int *x, int *y)
     }
 }
 
+/* Lanes of two branches meet in one shuffle: fibers do it again, before anything is counted. */
+__global__ void of_two_branches(const int *x, int *y)
+{
+    int t = threadIdx.x, v = x[t];
+    if (t < 48) {
+        v += __shfl_xor_sync(0xffffffff, v, 16);
+        atomicAdd(y + 100, 1);
+    }
+    if (t >= 48) {
+        v -= __shfl_xor_sync(0xffffffff, v, 16);
+        atomicAdd(y + 100, 1);
+    }
+    y[t] = v;
+}
+
+/* What was counted before does not count twice. */
+__global__ void counts_before(const int *x, int *y)
+{
+    int t = threadIdx.x, v = x[t];
+    atomicAdd(y + 100, 1);
+    if (t < 48) v += __shfl_xor_sync(0xffffffff, v, 16);
+    if (t >= 48) v -= __shfl_xor_sync(0xffffffff, v, 16);
+    y[t] = v;
+}
+
+/* A fault that does not come again. */
+__global__ void faults_once(int *x, long long far)
+{
+    if (atomicAdd(x, 1) == 0) x[far] = 1;
+}
+
+/* Functions that ask which thread runs. */
+__device__ int own_number()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+__global__ void by_number(int *y)
+{
+    int i = own_number();
+    y[i] = 3 * i + own_number();
+}
+
 __global__ void of_halves(const int *x, int *y)
 {
     y[threadIdx.x] = sum_of<16>(x[threadIdx.x]) - sum_of<4>(x[threadIdx.x]);
@@ -249,6 +291,15 @@ static void check_lanes()
     of_sloppy<<<1, 32>>>(a, b);
     CHECK(cudaDeviceSynchronize() == cudaSuccess && b[100] == 32);
     for (int t = 0; t < 16; t++) CHECK(b[t] == a[t] + a[t ^ 1]);
+    for (auto kernel : {of_two_branches, counts_before}) {
+        b[100] = 0;
+        kernel<<<1, 64>>>(a, b);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess && b[100] == 64);
+        for (int t = 0; t < 64; t++) CHECK(b[t] == a[t] + (t < 48 ? a[t ^ 16] : -a[t ^ 16]));
+    }
+    by_number<<<2, 32>>>(b);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int t = 0; t < 64; t++) CHECK(b[t] == 4 * t);
     of_halves<<<1, 64>>>(a, b);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int t = 0; t < 64; t++) {
@@ -299,9 +350,11 @@ int main(int argc, char **argv)
         return failures;
     }
     if (argc > 1) {
-        bool wrong = !strcmp(argv[1], "wrong_mask");
-        if (wrong)
+        *a = 0;
+        if (!strcmp(argv[1], "wrong_mask"))
             wrong_mask<<<1, 32>>>(a);
+        else if (!strcmp(argv[1], "faults_once"))
+            faults_once<<<1, 32>>>(a, 1LL << 44);
         else
             missing_lane<<<1, 32>>>(a);
         return cudaDeviceSynchronize() == cudaErrorLaunchFailure ? 0 : 1;

@@ -102,6 +102,8 @@ static void check_generators(void)
         float host[2];
         CHECK(curandGenerateUniform(generator, host, 2) == CURAND_STATUS_LAUNCH_FAILURE);
         CHECK(curandDestroyGenerator(generator) == CURAND_STATUS_SUCCESS);
+        CHECK(curandGenerateUniform(generator, NULL, 2) == CURAND_STATUS_NOT_INITIALIZED);
+        CHECK(curandDestroyGenerator(generator) == CURAND_STATUS_NOT_INITIALIZED);
     }
     CHECK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_MTGP32) == CURAND_STATUS_TYPE_ERROR);
     cudaFree(word);

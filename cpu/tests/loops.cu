@@ -39,6 +39,60 @@ __global__ void leaves_early(const float *x, float *y, int count)
     y[i] = sum;
 }
 
+/* Bounds, for which the first and the last thread of a block answer; and numbers that begin anew in it. */
+__global__ void bounded(int *x, int rows, int columns)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    unsigned int column = threadIdx.x + blockIdx.x * blockDim.x;
+    if (row < rows && column < (unsigned int)columns) x[row * columns + column] += row + 2 * column;
+}
+
+__global__ void wraps(int *x, unsigned int from, unsigned int bound)
+{
+    unsigned int i = from + threadIdx.x;
+    if (i < bound) x[threadIdx.x] = 1;
+}
+
+__global__ void scattered(int *x, unsigned int bound)
+{
+    unsigned int i = threadIdx.x * 2654435761u;
+    if (i < bound) x[threadIdx.x] = 1;
+}
+
+/* Barriers within a bound: the block that it divides is done by fibers, and those behind it as loops again. */
+__global__ void inside(const int *x, int *y, int count, int rows)
+{
+    __shared__ int part[64], first;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y;
+    if ((i < count) && (row < rows)) {
+        int sum = 0;
+        if (threadIdx.x == 0) first = row;
+        __syncthreads();
+        for (int k = 0; k < 3; k++) {
+            part[threadIdx.x] = x[i] + k;
+            __syncthreads();
+            if (i - (int)threadIdx.x + 64 <= count) sum += part[63 - threadIdx.x];
+            __syncthreads();
+        }
+        atomicAdd(y + row * 150 + i, sum + first);
+    }
+}
+
+/* Loops of which several turns are done at a time, and the last ones one by one: sums in the same order. */
+__global__ void turns(const float *x, float *y, int count, unsigned int all)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0, product = 1, weighted = 0;
+    for (int k = 0; k < count; ++k) sum += x[k * 64 + t] / 3;
+    for (int k = 2; k < count - 1; k += 3) {
+        float part = x[k + t];
+        product *= part - (float)k / 7;
+    }
+    for (unsigned int k = 0; k < all; k++) weighted = weighted / 3 + x[t] * (float)k;
+    y[3 * t] = sum, y[3 * t + 1] = product, y[3 * t + 2] = weighted;
+}
+
 /* Arguments whose names are those of types that the runner writes. */
 __global__ void hides(float *y, int dim3, int uint3)
 {
@@ -236,6 +290,22 @@ static void fill()
     for (int i = 0; i < n; i++) p[i] = i * i % 11;
 }
 
+static void check_turns()
+{
+    for (int count : {-3, 0, 1, 3, 4, 5, 12, 13, 14, 15}) {
+        turns<<<1, 64>>>(a, b, count, count < 0 ? 7 : (unsigned int)count);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int t = 0; t < 64; t++) {
+            float sum = 0, product = 1, weighted = 0;
+            for (int k = 0; k < count; ++k) sum += a[k * 64 + t] / 3;
+            for (int k = 2; k < count - 1; k += 3) product *= a[k + t] - (float)k / 7;
+            for (int k = 0; k < (count < 0 ? 7 : count); k++)
+                weighted = weighted / 3 + a[t] * (float)k;
+            CHECK(b[3 * t] == sum && b[3 * t + 1] == product && b[3 * t + 2] == weighted);
+        }
+    }
+}
+
 static void check_floats()
 {
     float sum = 0;
@@ -310,6 +380,34 @@ static void check_integers()
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 64; i++) CHECK(p[i] == 35);
 
+    for (int rows : {-1, 0, 1, 16, 17}) {
+        const int columns = 40;
+        memset(p, 0, n * sizeof *p);
+        bounded<<<dim3(4, 3), dim3(16, 8)>>>(p, rows, columns);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int i = 0; i < n; i++)
+            CHECK(p[i] == (i < rows * columns ? i / columns + 2 * (i % columns) : 0));
+    }
+    memset(p, 0, n * sizeof *p);
+    int *x;
+    cudaMallocManaged(&x, 150 * sizeof *x);
+    for (int i = 0; i < 150; i++) x[i] = i * i;
+    inside<<<dim3(3, 5), 64>>>(x, p, 150, 4);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 750; i++) {
+        int k = i % 150, other = k / 64 * 64 + 63 - k % 64;
+        CHECK(p[i] == (i / 150 < 4 ? i / 150 + (k < 128 ? 3 * other * other + 3 : 0) : 0));
+    }
+    cudaFree(x);
+    for (unsigned int bound : {0u, 5u, 16u, 0xfffffff8u, 0xffffffffu}) {
+        memset(p, 0, 128 * sizeof *p);
+        wraps<<<1, 64>>>(p, 0xfffffff0u, bound);
+        scattered<<<1, 64>>>(p + 64, bound);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (unsigned int i = 0; i < 64; i++)
+            CHECK(p[i] == (0xfffffff0u + i < bound) && p[64 + i] == (i * 2654435761u < bound));
+    }
+
     for (int bound : {-1, 0, 5, 200}) {
         memset(p, 0, 64 * sizeof *p);
         some<<<1, 64>>>(p, bound, 3);
@@ -354,6 +452,7 @@ int main(int argc, char **argv)
         return 0;
     }
     check_floats();
+    check_turns();
     check_integers();
     exits<<<1, 64>>>(p, 50);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);

@@ -62,6 +62,7 @@ result "$([ "$(grep -c '^not ok' <<<"$selftest")" = 4 ] && echo yes || echo no)"
 # ---- the programs, built two at a time ---------------------------------------------------------
 
 programs=()
+echo '#error "the folder of the source comes first"' >check.h
 
 # build PROGRAM FLAGS...: in the background; what the compiler says goes to PROGRAM.log.
 build() {
@@ -125,8 +126,11 @@ if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
 fi
 build loops "$tests/loops.cu"
 build lanes "$tests/lanes.cu"
+build mathematics "$tests/mathematics.cu"
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
+build processes "$tests/processes.cu"
+build processes-checked "$tests/processes.cu" --check
 build late "$tests/late.cu"
 build threads "$tests/threads.cu"
 build count "$tests/count.cu" --count
@@ -204,17 +208,23 @@ done
 check_text "loops that begin elsewhere in each thread go along together" '^neighbours together $' ./loops visits
 check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backward ./loops visits
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
-for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks sums in_memory some; do
+for kernel in dot leaves_early hides multiply turns bounded inside doubles adds transpose scan strides exits marks sums in_memory some; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
 for order in forward backward shuffle:1; do
     check_text "warp functions, groups and functions as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./lanes
 done
+check_text "functions of eight numbers at once are right" '^0 failures $' ./mathematics
+check_text "and of one" '^0 failures $' env CUCC_ORDER=backward ./mathematics
+if grep -qs '^flags.* fma .* avx2 ' /proc/cpuinfo && ! "${CXX:-g++}" --version | grep -q clang; then
+    check "which are there" 0 '_ZGVdN8v_cosf .*_ZGVdN8v_tanhf ' nm mathematics
+fi
 check_text "so are kernels launched by a pointer" '^neighbours together $' ./lanes visits
 check "a lane that its mask leaves out is reported" 0 'kernel wrong_mask, .*not in its mask 0x0000ffff' ./lanes wrong_mask
 check "a lane that does not come is reported" 0 'kernel missing_lane, .*deadlock in a warp function' ./lanes missing_lane
-for kernel in of_blocks of_part of_few of_branch of_sloppy of_halves votes of_groups of_first of_names stencil twice; do
+check "a block is not done twice in silence" 0 'kernel faults_once, .*came only once' ./lanes faults_once
+for kernel in of_blocks of_part of_few of_branch of_two_branches by_number of_sloppy of_halves votes of_groups of_first of_names stencil twice; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C lanes
 done
 
@@ -278,11 +288,13 @@ check_text "late streams of several host threads" '^right $' env CUCC_STREAMS=la
 check_text "a planted failure" '^cudaErrorMemoryAllocation $' env CUCC_FAIL=malloc:20 ./late
 check_text "a planted failure that is never reached" '^cudaSuccess, right $' env CUCC_FAIL=malloc:21 ./late
 check_text "two devices" \
-    'device 0: 2 3, 1 launches device 1: 20 30, 2 launches by address: 2 30 copied: 20 30 stream of another device: cudaErrorInvalidResourceHandle can 1 enable: cudaSuccess enable again: cudaErrorPeerAccessAlreadyEnabled peer: cudaSuccess disable: cudaSuccess .*no peer: cudaErrorIllegalAddress other device: cudaSuccess device 2: cudaErrorInvalidDevice' \
+    'device 0: 2 3, 1 launches device 1: 20 30, 2 launches by address: 2 30 copied: 20 30 stream of another device: cudaErrorInvalidResourceHandle can 1 enable: cudaSuccess enable again: cudaErrorPeerAccessAlreadyEnabled peer: cudaSuccess let in: cudaSuccess access 3, cudaSuccess: 3 disable: cudaSuccess .*no peer: cudaErrorIllegalAddress other device: cudaSuccess device 2: cudaErrorInvalidDevice' \
     env CUCC_DEVICES=2 ./devices two
 check_text "memory of another device" \
     'kernel scale: argument 1 \(0x[0-9a-f]+\) is memory of device 1, and the kernel runs on device 0' \
     env CUCC_DEVICES=2 ./devices two
+check_text "memory and events of two processes" '^cucc: cudaMemcpy: the source 0x[0-9a-f]+ should be device memory and is not cucc: cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind 0 failures $' ./processes
+check "which --check says it does not follow" 23 'cudaIpcGetMemHandle: processes share no memory with --sanitize, --check' ./processes-checked
 check_text "no device" \
     '^count: cudaErrorNoDevice 0 devices set: cudaErrorNoDevice get: cudaErrorNoDevice malloc: cudaErrorNoDevice stream: cudaErrorNoDevice symbol: cudaErrorNoDevice launch: cudaErrorNoDevice after: cudaSuccess $' \
     env CUCC_DEVICES=0 ./devices none

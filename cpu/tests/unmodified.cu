@@ -366,9 +366,6 @@ static void check_host(void)
           cuMemGetAddressRange(&base, &bytes, base) == CUDA_ERROR_NOT_FOUND);
     CHECK(INT_MAX > 0 && cudaErrorApiFailureBase == 10000);
     checkCudaErrors(CUDA_SUCCESS); /* any status */
-    cudaIpcMemHandle_t handle;
-    CHECK(cudaIpcGetMemHandle(&handle, flat) == cudaErrorNotSupported);
-    cudaGetLastError();
 
     const char *arguments[] = {"program", "-n=12", "--quick", "-file=a.ppm"};
     char *text = NULL;

@@ -52,6 +52,9 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks += t->chain * ceil(K / group);
     clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    /* Blocks that find no room wait for that long, once more. */
+    const double room = load->processors * floor((int)TMM__DIRECT_RESIDENT / threads);
+    if (p->batch == 1) clocks *= ceil(c->blocks / room);
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
@@ -67,7 +70,10 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    /* Each row of C reads all of B, from memory if L2 cannot hold it. */
+    const double B = load.bytes - load.a_bytes;
+    if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {

@@ -26,8 +26,8 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
     /* Elements that a thread copies. */
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
-    const int odd = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0;
-    double clocks = c->warps * t->warp[n] * (odd ? 1 + t->odd : 1);
+    const int apart = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32;
+    double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
     clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;
     clocks *= blocks;
@@ -35,8 +35,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
                            : t->direct + t->direct_each * fmax(K - 1, 0);
     const tmm__gpu *gpu = &tmm__current_device()->gpu;
     double memory = tmm__memory_time(&load);
-    if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
-        memory *= t->apart;
+    if (apart) memory *= t->apart;
     return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 

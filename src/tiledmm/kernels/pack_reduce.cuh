@@ -108,26 +108,23 @@ TMM_KERNEL void __launch_bounds__(256)
     }
 
     /* As in the kernel that left them: for other types than double, one that is known. */
-    int thread = group % 128, column = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
         TMM_FN(store_sums)
-        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, column, &sum);
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128, group / 128, &sum);
         return;
     }
     int down, across;
     TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
     /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
     const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
-    const int tile_n = 32 * warps_across;
-    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
-    long long row = first_row, col = first_col;
-    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
-    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
-    row += thread / 32 / warps_across * (8 * rows) + column / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % warps_across * 32 + column % 4 * 8 + thread % 4 * 2;
+    const int thread = group % 128, matrix = group / 128;
+    long long row = (long long)down * tile_m + thread / 32 / warps_across * (8 * rows);
+    long long col = (long long)across * (32 * warps_across) + thread / 32 % warps_across * 32;
+    row += matrix / 4 * 16 + thread % 32 / 4;
+    col += matrix % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
-        if (row >= first_row && row < M) {
-            unsigned mask = tmm__column_mask(col, 2, first_col, N);
+        if (row < M) {
+            unsigned mask = tmm__column_mask(col, 2, 0, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = TMM_FN(load2)(c, false, mask);

@@ -45,7 +45,8 @@
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
+   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
+   are moved back inside; of others the lines that lie outside are not copied. Or
    each block has a whole tile, and only those of a last, short wave are split along k, among the
    last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
@@ -113,8 +114,7 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
    warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 or 2 matrices it takes operands smaller than a tile. With 1 its tile can be tall. Tiles of
-   128 x 64 would gain nothing. */
+   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -225,13 +225,12 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
 
 #if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
-   from first_row on and before `end`, and columns from first_col on and before N. C is not
-   aligned to two elements: stores of the neighbours that a lane has would touch each sector twice,
-   which holds L2 up. So the part goes through shared memory, to `own`, and the warp stores rows of 32. */
+   before M and columns before N. C is not aligned to two elements: stores of the neighbours that a
+   lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
+   to `own`, and the warp stores rows of 32. */
 static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
-                                                               long long row, long long first_row,
-                                                               long long end, long long col,
-                                                               long long first_col, long long N,
+                                                               long long row, long long M,
+                                                               long long col, long long N,
                                                                double *own, double alpha,
                                                                double beta, const double (*sum)[4])
 {
@@ -247,10 +246,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
     __syncwarp();
     col += lane, own += lane;
     C += row * ldc + col;
-    /* Rows `skip` to skip + count of the 16 are stored. */
-    const int skip = first_row > row ? (int)(first_row - row) : 0;
-    const int stop = end - row < ROWS ? (int)(end - row) : ROWS;
-    const unsigned count = col >= first_col && col < N && stop > skip ? stop - skip : 0;
+    const int left = M - row < ROWS ? (int)(M - row) : ROWS; /* of the 16; none, if negative */
+    const int count = col < N ? left : 0;
 #pragma unroll 1
     for (int first = 0; first < ROWS; first += BLOCK, own += BLOCK * PITCH) {
         double old[BLOCK];
@@ -258,11 +255,11 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
             TMM_FN(load_if)
-            (&old[r], C + r * ldc, beta != 0 && (unsigned)(first + r - skip) < count);
+            (&old[r], C + r * ldc, beta != 0 && first + r < count);
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
-            const bool enabled = (unsigned)(first + r - skip) < count;
+            const bool enabled = first + r < count;
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
             TMM_FN(store_if)
             (C, TMM_FN(value)(own[r * PITCH], alpha, before, enabled, row, col), enabled);
@@ -273,10 +270,10 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 #endif
 
 /* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   and 8 rows on, as far as these lie from first_row on and before M. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
-    double *C, long long ldc, long long row, long long col, long long first_row, long long end,
+    double *C, long long ldc, long long row, long long col, long long first_row, long long M,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4 };
@@ -284,7 +281,7 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
-        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
+        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
             old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
@@ -292,7 +289,7 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
-        if (r < first_row || r >= end) continue;
+        if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
@@ -303,28 +300,29 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
    `col`. shared: of the block, no longer in use. */
 static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
-                                                              long long row, long long col,
-                                                              long long first_row, long long M,
+                                                              long long row, long long first_row,
+                                                              long long M, long long col,
                                                               long long first_col, long long N,
                                                               char *shared, double alpha,
                                                               double beta, const double (*sum)[4])
 {
-    enum { ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
-        tmm__tensor_store_lines(C, ldc, row - lane / 4, first_row, M, col - lane % 4 * 2, first_col,
-                                N, (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
+        tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
         return;
     }
 #endif
     unsigned mask = 0;
 #pragma unroll
     for (int j = 0; j < ACROSS; j++)
-        mask |= tmm__column_mask(col + 8 * j, 2, first_col, N) << 2 * j;
-    tmm__tensor_store_rows(C, ldc, row, col, first_row, M, aligned, mask, alpha, beta, sum);
+        mask |= tmm__column_mask(col + 8 * j, 2, DOWN < 4 ? 0 : first_col, N) << 2 * j;
+    tmm__tensor_store_rows(C, ldc, row, col, DOWN < 4 ? row : first_row, M, aligned, mask, alpha,
+                           beta, sum);
 }
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
@@ -394,9 +392,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Moved back inside, unless what lies outside may be read. */
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        /* Large tiles are moved back inside, unless what lies outside may be read. */
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
 
         /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
            and how far apart the elements of its passes are in memory. */
@@ -424,8 +422,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
         /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
-        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
+        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
 
         double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
         tmm__tensor_clear(sum);
@@ -530,14 +528,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
         double *c0 = C + blockIdx.z * batchC;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: registers have
                no index. */
-            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
+            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, first_row, M, col + col0,
                                    first_col, N, shared, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)

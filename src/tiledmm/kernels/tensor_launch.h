@@ -69,8 +69,11 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
+    TMM_FN(gemm__product) q = *p; /* with the operands as they are read */
+    if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
+    if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    enum { COUNT = (int)(sizeof instances / sizeof *instances) };
+    enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
         const tmm__tensor_instance *i = &instances[n % COUNT];
@@ -89,7 +92,11 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
-        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        if (!large) /* what lies outside is not copied */
+            d.load.copied =
+                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        d.load.copied *= tmm__tuned()->tensor.copied;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;

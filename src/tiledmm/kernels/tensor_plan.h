@@ -11,12 +11,6 @@ typedef struct tmm__tensor_instance {
     const void *kernel;
 } tmm__tensor_instance;
 
-/* Is it a small tile, which KERNEL REDUCE can add up? */
-static inline int tmm__tensor_small(const tmm__tensor_instance *i)
-{
-    return i->tile_m <= 64 && i->tile_n <= 64;
-}
-
 /* Its costs. Of an instance that was not measured: of the first one, by the area. */
 static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 {
@@ -58,22 +52,32 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    /* Parts of K of operands that L2 does not hold took such tiles 1.4 to 1.8 times as long. */
-    const int too_large = i->turns && d->load.bytes > tmm__current_device()->gpu.l2_bytes;
-    if (!d->cut_k || steps == 0 || too_large) return blocks;
-    /* So many slices of each that KERNEL REDUCE is worth its launch. */
-    int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
-        guess += clock * n *
-                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
-                                                  : t->tensor.reduce_slice);
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->streamk_blocks = tiles * n;
-        s->streamk_tiles = tiles;
-        s->reduce = 1;
+    if (!d->cut_k || steps == 0) return blocks;
+    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
+       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
+       tiles. */
+    const int small = i->tile_m <= 64 && i->tile_n <= 64;
+    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(per * processors / tiles, steps / 4);
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        n = (steps + each - 1) / each;
+        const double split = tmm__slices_time(d, &costs, depth, n);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
+            if (reduce)
+                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
+                                                   ? t->tensor.reduce_slice_wide
+                                                   : t->tensor.reduce_slice);
+            const double guess =
+                TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more);
+            if (guess >= *time) continue;
+            *time = guess;
+            blocks = s->streamk_blocks = tiles * n;
+            s->streamk_tiles = tiles;
+            s->reduce = reduce;
+        }
     }
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */

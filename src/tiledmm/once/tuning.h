@@ -68,9 +68,9 @@ typedef struct tmm__block_costs {
 
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
-   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
-   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
-   if they do not fit in L2 and a block has 32 columns. batch: how much longer a batch takes. */
+   each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
+   of C begin within sectors and a block has 32 columns: odd, how much longer C takes; apart, how
+   much longer memory and L2 do. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
     double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
@@ -127,16 +127,17 @@ typedef struct tmm__costs {
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
-       reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
-       of a last, short round are cut. even_held: the part of L2 whose worth of bytes goes by before
-       a line is lost, see tmm__again. */
+    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. copied: the
+       part of the bytes it copies that L2 counts. slice: for each element of a slice that another
+       block adds up. reduce_wide_from: slices from which eight blocks add up each part of a tile.
+       last: the tiles of a last, short round are cut. even_held: the part of L2 whose worth of
+       bytes goes by before a line is lost, see tmm__again. */
     struct {
         struct {
             int tile_m, tile_n, width;
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double reduce, reduce_slice, reduce_slice_wide;
+        double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
     } tensor;
@@ -196,7 +197,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 2220, 53.6, 9.35, 0.3, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
@@ -276,20 +277,23 @@ static const tmm__costs tmm__measured = {
         {1080, 1900},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
-         {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 0}},
-         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
-        6530,                                                                 /* reduce */
-        369,                                                                  /* reduce_slice */
-        102,   /* reduce_slice_wide */
-        32,    /* reduce_wide_from */
-        5280,  /* last */
-        7970,  /* last_slice */
-        12700, /* even */
-        1.07,  /* even_step */
-        0.262, /* even_partial */
-        0.3,   /* even_held */
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 0}},
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
+        0.72,                                                                 /* copied */
+        7890,                                                                 /* slices */
+        0.347,                                                                /* slice */
+        6380,                                                                 /* reduce */
+        375,                                                                  /* reduce_slice */
+        101,    /* reduce_slice_wide */
+        32,     /* reduce_wide_from */
+        5290,   /* last */
+        7980,   /* last_slice */
+        11100,  /* even */
+        1.04,   /* even_step */
+        0.253,  /* even_partial */
+        0.0559, /* even_held */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
