@@ -1137,6 +1137,15 @@ typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
 
+/* KERNEL SMALL, in clocks, of an instance of which a multiprocessor has registers for so many warps.
+   For each round of tiles that are at work together: `first`, `few` / warps of a tile, and `step`
+   for each step of 8 k of a warp. For each tile of a multiprocessor: `tile`, `warp` for each of its
+   warps, `work` for each of its steps, and `odd`, if rows of C cannot be stored by 16 bytes. Steps
+   take longer by the parts along_k and `single`: see tmm__block_costs. */
+typedef struct tmm__small_costs {
+    double warps, first, few, step, tile, warp, work, along_k, single, odd;
+} tmm__small_costs;
+
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
    each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
@@ -1173,12 +1182,9 @@ typedef struct tmm__costs {
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
-    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
-       warps store it. */
-    double small_few;
     struct {
         int rows, cols;
-        tmm__block_costs block[TMM__TUNED_TYPES];
+        tmm__small_costs tile[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
     /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements
        and of 16 bytes. */
@@ -1268,8 +1274,8 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.3, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
-     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
+    {{1490, 287, 2220, 53.6, 9.35, 0.8, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+     {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
       2220,
@@ -1281,27 +1287,26 @@ static const tmm__costs tmm__measured = {
       {217, 124},
       {13.7, 5.7},
       {39, 5.24}}}, /* outer */
-    0.465,          /* small_few */
     {{16,
       16,
-      {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
-       {3050, 155, {8.43, 8.82, 8.48, 9.16}, 0.25, 0, 54.1},
-       {2880, 207, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
+      {{20, 2270, 423, 456, 158, 0, 65.7, 0.09, 0.01, 0},
+       {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
+       {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
      {16,
       32,
-      {{3320, 238, {12.7, 12, 13.8, 12.9}, 0.1, 0.04, 96.8},
-       {3780, 390, {10.7, 11.6, 13.3, 12.3}, 0.24, 0.06, 109},
-       {3470, 320, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
+      {{16, 1790, 1980, 499, 55.9, 55.5, 85.5, 0.2, 0.07, 34.1},
+       {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
+       {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
      {32,
       32,
-      {{3620, 395, {21.1, 18.7, 19.6, 20.1}, 0.09, 0, 215},
-       {4540, 1270, {15.3, 17.7, 18.1, 19.2}, 0.18, 0, 313},
-       {3870, 543, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
+      {{16, 1430, 3540, 782, 200, 86.4, 137, 0.12, 0.07, 66.4},
+       {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
+       {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
      {32,
       64,
-      {{4690, 1160, {31.2, 34.8, 35.8, 34.7}, 0.09, 0.06, 560},
-       {6270, 2220, {23.4, 26.4, 28.2, 26.7}, 0.24, 0.02, 645},
-       {4260, 996, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
+      {{12, 1290, 7250, 944, 198, 162, 222, 0.22, 0.14, 69.1},
+       {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
+       {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
       1,
       {{{1620, 367, {8.14, 8.28, 7.98, 7.88}, 0, 0, 433},
@@ -1350,7 +1355,7 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
          {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
-         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 0}},
+         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
          {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
         0.72,                                                                 /* copied */
         7890,                                                                 /* slices */
@@ -1804,6 +1809,33 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     if (w->odd) clocks += rounds * c->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
     return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
+}
+
+/* Clocks of KERNEL SMALL for each k of a tile that is alone and has eight warps: see
+   tmm__k_clocks. */
+static inline double tmm__small_k_clocks(const tmm__small_costs *c, const tmm__load *w)
+{
+    const double steps = 8, warps = 8;
+    return fmax(hypot(c->step / warps, c->work) / steps,
+                w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
+}
+
+/* Nanoseconds of a launch of KERNEL SMALL with `team` warps to each tile. Tiles that are at work
+   together take as long as one; or as all of their multiprocessor, one after the other, if its
+   units are what they wait for. */
+static inline double tmm__small_time(const tmm__small_costs *c, const tmm__load *w, double team)
+{
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, w->family, w->type);
+    const double tiles = ceil(w->blocks / w->processors), steps = ceil(w->k / 8);
+    const double rounds = ceil(w->blocks / (w->processors * fmax(floor(c->warps / team), 1)));
+    const double slower = 1 + c->along_k * w->along_k + c->single * w->single;
+    const double alone = rounds * ceil(steps / team) * c->step * slower;
+    const double all = tiles * fmax(steps * c->work * slower, w->k * w->area / rate);
+    double clocks = rounds * (c->first + c->few / team) + hypot(alone, all);
+    clocks += tiles * (c->tile + c->warp * team + c->odd * w->odd);
+    clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
+    return device->gpu.launch + tmm__overlapped(clocks / device->gpu.clock, tmm__memory_time(w));
 }
 
 /* Costs of a block with another area, if they go by that. */
@@ -5927,8 +5959,10 @@ TMM_KERNEL void __launch_bounds__(256)
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Many tiles have smaller teams. A block then has fewer warps, one team; and several teams, each
-   with its tile, where blocks are thousands. Tiles are numbered through all products of a batch.
+   A large team is fast where tiles are few. Where they are many a small one is: registers then hold
+   all tiles at once, and fewer warps have to start and to add up. A block has one team; and several,
+   each with its tile, where blocks are thousands. Tiles are numbered through all products of a
+   batch.
    With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
    and part. */
 
@@ -6047,18 +6081,23 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {
-    enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE };
-    TMM_FN(vector_sums) part[WARPS], total;
-#pragma unroll
-    for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
-        part[w] = *(const TMM_FN(vector_sums) *)(first + (w < members ? w : 0) * (TMM__SMALL_WARP));
+    enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
+    TMM_FN(vector_sums) total;
 #pragma unroll
     for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll 1
+    for (int half = 0; half < members; half += HALF) {
+        TMM_FN(vector_sums) part[HALF];
 #pragma unroll
-    for (int w = 0; w < WARPS; w++)
+        for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
+            part[w] = *(const TMM_FN(vector_sums) *)(first + (half + w < members ? half + w : 0) *
+                                                                 (TMM__SMALL_WARP));
 #pragma unroll
-        for (int j = 0; j < WIDE; j++)
-            total.v[j] = w < members ? total.v[j] + part[w].v[j] : total.v[j];
+        for (int w = 0; w < HALF; w++)
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                total.v[j] = half + w < members ? total.v[j] + part[w].v[j] : total.v[j];
+    }
     return total;
 }
 
@@ -6134,6 +6173,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
     B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
     int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
+    long long nextA = 8ll * team * csA, nextB = 8ll * team * rsB;
+    TMM__HIDE_POINTER(nextA);
+    TMM__HIDE_POINTER(nextB); /* or the compiler multiplies anew in each step */
 
     TMM_SUM sum[SUMS];
 #pragma unroll
@@ -6158,8 +6200,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                 tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
                                 k_now - kB);
             }
-            A += 8 * team * csA;
-            B += 8 * team * rsB;
+            A += nextA;
+            B += nextB;
             k_left -= 8 * team;
             write = write == ring + (STAGES - 1) * STAGE ? ring : write + STAGE;
         }
@@ -6844,31 +6886,41 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
         }
         return;
     }
-    const bool vector = ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
-    const int width = vector ? WIDE : 1, step = (int)(threads / 32);
-    const long long stride = step * k_stride;
-    int k = (int)(thread / 32);
+    /* Single elements where copies are not asynchronous: vectors would take too many registers. */
+    const bool vector = TMM__STAGES(3) > 2 && ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    /* Lanes lie side by side along the lines: 32, or as many as there are vectors. */
+    const int across = vector ? lines / WIDE : 32, across_log2 = 31 - __clz(across);
+    const int step = (int)(threads >> across_log2), side = (int)(thread & (across - 1));
+    int k = (int)(thread >> across_log2);
     x += k * k_stride;
     panel += k * ld;
     k_left -= k;
+    if (vector) {
+        int left = lines_left - side * WIDE;
+        left = (left < 0 ? 0 : left > WIDE ? (int)WIDE : left) * (int)SIZE;
+        x += side * WIDE;
+        panel += side * WIDE;
+#pragma unroll 1
+        for (; k < depth; k += step) {
+            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            x += step * k_stride;
+            panel += step * ld;
+            k_left -= step;
+        }
+        return;
+    }
+    x += side;
+    panel += side;
+    lines_left -= side;
 #pragma unroll 1
     for (; k < depth; k += 2 * step) {
 #pragma unroll 1
-        for (int line = (int)(thread % 32) * width; line < lines; line += 32 * width) {
-            int left = lines_left - line;
-            left = left < 0 ? 0 : left > WIDE ? (int)WIDE : left;
+        for (int line = 0; line < lines; line += 32)
 #pragma unroll
-            for (int q = 0; q < 2; q++) {
-                TMM_TYPE *to = &panel[q * step * ld + line];
-                const TMM_TYPE *from = x + q * stride + line;
-                const int valid = q * step < k_left ? left : 0;
-                if (vector)
-                    tmm__copy_zfill(to, from, WIDE * SIZE, valid * (int)SIZE);
-                else
-                    TMM_FN(copy_one)(to, from, valid > 0);
-            }
-        }
-        x += 2 * stride;
+            for (int q = 0; q < 2; q++) TMM_FN(copy_one)
+        (&panel[q * step * ld + line], x + q * step * k_stride + line,
+         line < lines_left && q * step < k_left);
+        x += 2 * step * k_stride;
         panel += 2 * step * ld;
         k_left -= 2 * step;
     }
@@ -9750,16 +9802,19 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
     }
 }
 
-/* Where the k of a tile are cut in parts, each has a block: this one has part `part` of `tile`. The
-   block with the last part waits for the others and adds their sums, always in this order; true: it
-   has them all, and stores the tile. Blocks take parts in order, so who waits never waits for parts
-   that are still to be begun behind its own. A part has 32 KB at most, which L2 holds. */
+/* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
+   their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
+   0, of the only one. The block with the last part waits for the others and adds their sums, always
+   in this order; true: it has them all, and stores the tile. Blocks take parts in order, so who
+   waits never waits for one that is to be begun behind its own. A part has 32 KB at most, which L2
+   holds. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int part, int thread)
+                                                            int tile, int *product, int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
-    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1;
+    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1, part = *product;
+    tile -= part * tiles, *product = 0;
     float4 *place = (float4 *)s->partials + (size_t)tile * FOURS * 256 + thread;
     const size_t apart = (size_t)tiles * FOURS * 256; /* from a part to the next */
     if (part < last) {
@@ -9910,7 +9965,7 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
     TMM_FN(wgmma_ring) ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
     for (int tile = blockIdx.x; tile < tiles * batch * parts; tile += gridDim.x) {
-        int product, row0, col0, part = 0, blocks = a.k_blocks;
+        int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
             TMM_FN(wgmma_scales)
@@ -9920,17 +9975,13 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-        if (parts > 1) { /* of one product, which come one behind the other as products do */
-            part = product, product = 0, blocks -= part * s.steps;
-            if (blocks > s.steps) blocks = s.steps;
-        }
+        int blocks = parts > 1 ? min(s.steps, a.k_blocks - product * s.steps) : a.k_blocks;
         if (TMM__WGMMA_AT_ONCE)
             tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, blocks);
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread))
-            continue;
+        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile, &product, thread)) continue;
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
@@ -12901,41 +12952,28 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long parts;
+    int team_log2;                   /* the warps that divide the k of a tile, as a power of two */
     double time;                     /* nanoseconds that it should take */
-    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts: */
+    int unsplit_team_log2;
 } TMM_FN(small__choice);
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
-static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__instance) * i)
+static inline tmm__small_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__instance) * i)
 {
     const tmm__costs *t = tmm__tuned();
     int n = 0;
     while (n < TMM__TUNED_SMALL - 1 &&
            (t->small_c[n].rows != i->rows || t->small_c[n].cols != i->cols))
         n++;
-    return tmm__scaled(&t->small_c[n].block[TMM__TUNED_AS],
-                       (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
-}
-
-/* Steps of 8 k from which a tile has four or eight warps, however many tiles there are. */
-enum { TMM_FN(small__many_steps) = 24 };
-
-/* The warps that divide the k of a tile, as a power of two. With few steps: fewer where there are
-   many tiles, or no eight steps. With more, eight; but four, where all tiles are worked on at once
-   with these and more than half of a second round with eight. */
-static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, double tiles,
-                                           double K)
-{
-    enum { EIGHT = 3, FOUR = 2 };
-    const double processors = TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
-    const double at_once = processors * TMM__SMALL_BLOCKS(i->rows * i->cols);
-    int team_log2 = EIGHT;
-    if (steps >= (int)TMM_FN(small__many_steps))
-        return tiles > 1.5 * at_once && tiles <= 2 * at_once ? FOUR : EIGHT;
-    while (team_log2 > 0 &&
-           (tiles * (1 << team_log2) / 8 > 3 * processors || steps < 1 << team_log2))
-        team_log2--;
-    return team_log2;
+    tmm__small_costs c = t->small_c[n].tile[TMM__TUNED_AS];
+    const double area = (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols);
+    c.few *= area, c.step *= area, c.tile *= area, c.work *= area, c.odd *= area;
+    /* Warps that there is shared memory for. */
+    const double room =
+        floor((double)tmm__current_device()->shared * (1 << TMM__SMALL_WARPS_LOG2) / i->bytes);
+    c.warps = fmin(c.warps / area, room);
+    return c;
 }
 
 /* The warps of a block, as a power of two. A block of several teams is a coarse share: some
@@ -12960,8 +12998,8 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts
-   of 16 steps at least, two for each warp; one, where units are slow. */
+/* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
+   long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
@@ -12977,33 +13015,39 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const TMM_FN(small__instance) *i = &instances[n];
-        tmm__block_costs costs = TMM_FN(gemm__small_costs)(i);
+        const tmm__small_costs costs = TMM_FN(gemm__small_costs)(i);
         tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SMALL, i->rows, i->cols);
-        const double tiles = load.blocks;
-        /* Four warps that have many steps store a tile as fast as eight do. */
-        if (load.k <= 8.0 * (TMM_FN(small__many_steps) - 1))
-            costs.first +=
-                t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(i, tiles, load.k)) - 1);
+        const double tiles = load.blocks, steps = ceil(load.k / 8);
         if (n > 0 && i->bytes > device->shared) continue;
-        double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
-        if (time <= whole) whole = time, c->unsplit = *i;
-        if (time <= c->time) c->time = time, c->instance = *i, c->parts = 1;
+        double time = HUGE_VAL;
+        for (int team_log2 = 0; team_log2 <= (int)TMM__SMALL_WARPS_LOG2; team_log2++) {
+            const int team = 1 << team_log2;
+            if (team > 1 && team / 2 >= steps) break; /* half of them would have nothing to do */
+            const double one =
+                TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, team, tmm__small_time(&costs, &load, team));
+            time = fmin(time, one);
+            if (one <= whole) whole = one, c->unsplit = *i, c->unsplit_team_log2 = team_log2;
+            if (one <= c->time)
+                c->time = one, c->instance = *i, c->parts = 1, c->team_log2 = team_log2;
+        }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
         const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
-        const double clocks = tmm__k_clocks(&costs, &load);
+        const double clocks = tmm__small_k_clocks(&costs, &load);
         const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
-        const double steps = clocks > costs.k[0] ? 8 : 16;
-        const double most_parts = floor(ceil(p->K / 8.0) / steps);
+        const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
+        const double most_parts = floor(steps / (clocks > slow ? 16 : 8));
         for (int turns = 1; turns <= 2; turns++) {
             const double fit = floor(turns * load.processors / tiles);
             const double parts = floor(fmin(fmin(fit, best), most_parts));
             if (parts < 2) continue;
             load.blocks = tiles * parts, load.k = p->K / parts;
-            time = tmm__launch_time(&costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
+            time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
+                   TMM_FN(gemm__sum_time)(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
             if (time < c->time && time < t->gain * whole)
-                c->time = time, c->instance = *i, c->parts = (long long)parts;
+                c->time = time, c->instance = *i, c->parts = (long long)parts,
+                c->team_log2 = TMM__SMALL_WARPS_LOG2;
         }
     }
     if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
@@ -13026,19 +13070,19 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.team_log2 = c.unsplit_team_log2;
     const long long tiles =
         ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
-    int team_log2 = TMM_FN(gemm__small_team)(&c.instance, (double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = TMM_FN(gemm__small_block)(team_log2, (double)tiles * (double)c.parts);
+    const int warps_log2 = TMM_FN(gemm__small_block)(c.team_log2, (double)tiles * (double)c.parts);
     int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
                               device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
-    const long long blocks = ((tiles << team_log2) + (1 << warps_log2) - 1) >> warps_log2;
+    arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
+    arguments[count++] = &partials;
+    const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
                          dim3(32u << warps_log2), bytes, arguments, p->stream);
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);

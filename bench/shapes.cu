@@ -41,10 +41,11 @@
      in this run. Rates come from a table. Warm operands may be faster than memory.
    - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
      numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
-     tensor the numbers of a second round, are with packed operands. tensor_int8 has no plans: the
-     device chooses. --regret forces each plan that
-     the launcher compares, one by one; of numbers of slices that are less than a quarter apart,
-     one. Plans that are 15% behind the fastest after two slices are timed no further. */
+     tensor the numbers of a second round, are with packed operands. Behind "whole" stand the warps
+     of a block (outer) or of a tile (small). tensor_int8 has no plans: the device chooses. --regret
+     forces each plan that the launcher compares, one by one; of numbers of slices that are less
+     than a quarter apart, one. Plans that are 15% behind the fastest after two slices are timed no
+     further. */
 #include "plans.h"
 #define TMM_FLOAT_TENSOR  0 /* compiled, but taken only where they are asked for */
 #define TMM_DOUBLE_TENSOR 0

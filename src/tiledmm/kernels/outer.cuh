@@ -86,31 +86,41 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
         }
         return;
     }
-    const bool vector = ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
-    const int width = vector ? WIDE : 1, step = (int)(threads / 32);
-    const long long stride = step * k_stride;
-    int k = (int)(thread / 32);
+    /* Single elements where copies are not asynchronous: vectors would take too many registers. */
+    const bool vector = TMM__STAGES(3) > 2 && ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    /* Lanes lie side by side along the lines: 32, or as many as there are vectors. */
+    const int across = vector ? lines / WIDE : 32, across_log2 = 31 - __clz(across);
+    const int step = (int)(threads >> across_log2), side = (int)(thread & (across - 1));
+    int k = (int)(thread >> across_log2);
     x += k * k_stride;
     panel += k * ld;
     k_left -= k;
+    if (vector) {
+        int left = lines_left - side * WIDE;
+        left = (left < 0 ? 0 : left > WIDE ? (int)WIDE : left) * (int)SIZE;
+        x += side * WIDE;
+        panel += side * WIDE;
+#pragma unroll 1
+        for (; k < depth; k += step) {
+            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            x += step * k_stride;
+            panel += step * ld;
+            k_left -= step;
+        }
+        return;
+    }
+    x += side;
+    panel += side;
+    lines_left -= side;
 #pragma unroll 1
     for (; k < depth; k += 2 * step) {
 #pragma unroll 1
-        for (int line = (int)(thread % 32) * width; line < lines; line += 32 * width) {
-            int left = lines_left - line;
-            left = left < 0 ? 0 : left > WIDE ? (int)WIDE : left;
+        for (int line = 0; line < lines; line += 32)
 #pragma unroll
-            for (int q = 0; q < 2; q++) {
-                TMM_TYPE *to = &panel[q * step * ld + line];
-                const TMM_TYPE *from = x + q * stride + line;
-                const int valid = q * step < k_left ? left : 0;
-                if (vector)
-                    tmm__copy_zfill(to, from, WIDE * SIZE, valid * (int)SIZE);
-                else
-                    TMM_FN(copy_one)(to, from, valid > 0);
-            }
-        }
-        x += 2 * stride;
+            for (int q = 0; q < 2; q++) TMM_FN(copy_one)
+        (&panel[q * step * ld + line], x + q * step * k_stride + line,
+         line < lines_left && q * step < k_left);
+        x += 2 * step * k_stride;
         panel += 2 * step * ld;
         k_left -= 2 * step;
     }

@@ -54,8 +54,10 @@
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Many tiles have smaller teams. A block then has fewer warps, one team; and several teams, each
-   with its tile, where blocks are thousands. Tiles are numbered through all products of a batch.
+   A large team is fast where tiles are few. Where they are many a small one is: registers then hold
+   all tiles at once, and fewer warps have to start and to add up. A block has one team; and several,
+   each with its tile, where blocks are thousands. Tiles are numbered through all products of a
+   batch.
    With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
    and part. */
 
@@ -174,18 +176,23 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {
-    enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE };
-    TMM_FN(vector_sums) part[WARPS], total;
-#pragma unroll
-    for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
-        part[w] = *(const TMM_FN(vector_sums) *)(first + (w < members ? w : 0) * (TMM__SMALL_WARP));
+    enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
+    TMM_FN(vector_sums) total;
 #pragma unroll
     for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll 1
+    for (int half = 0; half < members; half += HALF) {
+        TMM_FN(vector_sums) part[HALF];
 #pragma unroll
-    for (int w = 0; w < WARPS; w++)
+        for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
+            part[w] = *(const TMM_FN(vector_sums) *)(first + (half + w < members ? half + w : 0) *
+                                                                 (TMM__SMALL_WARP));
 #pragma unroll
-        for (int j = 0; j < WIDE; j++)
-            total.v[j] = w < members ? total.v[j] + part[w].v[j] : total.v[j];
+        for (int w = 0; w < HALF; w++)
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                total.v[j] = half + w < members ? total.v[j] + part[w].v[j] : total.v[j];
+    }
     return total;
 }
 
@@ -261,6 +268,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
     B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
     int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
+    long long nextA = 8ll * team * csA, nextB = 8ll * team * rsB;
+    TMM__HIDE_POINTER(nextA);
+    TMM__HIDE_POINTER(nextB); /* or the compiler multiplies anew in each step */
 
     TMM_SUM sum[SUMS];
 #pragma unroll
@@ -285,8 +295,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                 tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
                                 k_now - kB);
             }
-            A += 8 * team * csA;
-            B += 8 * team * rsB;
+            A += nextA;
+            B += nextB;
             k_left -= 8 * team;
             write = write == ring + (STAGES - 1) * STAGE ? ring : write + STAGE;
         }

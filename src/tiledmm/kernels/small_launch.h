@@ -27,41 +27,28 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long parts;
+    int team_log2;                   /* the warps that divide the k of a tile, as a power of two */
     double time;                     /* nanoseconds that it should take */
-    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts: */
+    int unsplit_team_log2;
 } TMM_FN(small__choice);
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
-static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__instance) * i)
+static inline tmm__small_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__instance) * i)
 {
     const tmm__costs *t = tmm__tuned();
     int n = 0;
     while (n < TMM__TUNED_SMALL - 1 &&
            (t->small_c[n].rows != i->rows || t->small_c[n].cols != i->cols))
         n++;
-    return tmm__scaled(&t->small_c[n].block[TMM__TUNED_AS],
-                       (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
-}
-
-/* Steps of 8 k from which a tile has four or eight warps, however many tiles there are. */
-enum { TMM_FN(small__many_steps) = 24 };
-
-/* The warps that divide the k of a tile, as a power of two. With few steps: fewer where there are
-   many tiles, or no eight steps. With more, eight; but four, where all tiles are worked on at once
-   with these and more than half of a second round with eight. */
-static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, double tiles,
-                                           double K)
-{
-    enum { EIGHT = 3, FOUR = 2 };
-    const double processors = TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
-    const double at_once = processors * TMM__SMALL_BLOCKS(i->rows * i->cols);
-    int team_log2 = EIGHT;
-    if (steps >= (int)TMM_FN(small__many_steps))
-        return tiles > 1.5 * at_once && tiles <= 2 * at_once ? FOUR : EIGHT;
-    while (team_log2 > 0 &&
-           (tiles * (1 << team_log2) / 8 > 3 * processors || steps < 1 << team_log2))
-        team_log2--;
-    return team_log2;
+    tmm__small_costs c = t->small_c[n].tile[TMM__TUNED_AS];
+    const double area = (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols);
+    c.few *= area, c.step *= area, c.tile *= area, c.work *= area, c.odd *= area;
+    /* Warps that there is shared memory for. */
+    const double room =
+        floor((double)tmm__current_device()->shared * (1 << TMM__SMALL_WARPS_LOG2) / i->bytes);
+    c.warps = fmin(c.warps / area, room);
+    return c;
 }
 
 /* The warps of a block, as a power of two. A block of several teams is a coarse share: some
@@ -86,8 +73,8 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts
-   of 16 steps at least, two for each warp; one, where units are slow. */
+/* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
+   long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
@@ -103,33 +90,39 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const TMM_FN(small__instance) *i = &instances[n];
-        tmm__block_costs costs = TMM_FN(gemm__small_costs)(i);
+        const tmm__small_costs costs = TMM_FN(gemm__small_costs)(i);
         tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SMALL, i->rows, i->cols);
-        const double tiles = load.blocks;
-        /* Four warps that have many steps store a tile as fast as eight do. */
-        if (load.k <= 8.0 * (TMM_FN(small__many_steps) - 1))
-            costs.first +=
-                t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(i, tiles, load.k)) - 1);
+        const double tiles = load.blocks, steps = ceil(load.k / 8);
         if (n > 0 && i->bytes > device->shared) continue;
-        double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
-        if (time <= whole) whole = time, c->unsplit = *i;
-        if (time <= c->time) c->time = time, c->instance = *i, c->parts = 1;
+        double time = HUGE_VAL;
+        for (int team_log2 = 0; team_log2 <= (int)TMM__SMALL_WARPS_LOG2; team_log2++) {
+            const int team = 1 << team_log2;
+            if (team > 1 && team / 2 >= steps) break; /* half of them would have nothing to do */
+            const double one =
+                TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, team, tmm__small_time(&costs, &load, team));
+            time = fmin(time, one);
+            if (one <= whole) whole = one, c->unsplit = *i, c->unsplit_team_log2 = team_log2;
+            if (one <= c->time)
+                c->time = one, c->instance = *i, c->parts = 1, c->team_log2 = team_log2;
+        }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
         const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
-        const double clocks = tmm__k_clocks(&costs, &load);
+        const double clocks = tmm__small_k_clocks(&costs, &load);
         const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
-        const double steps = clocks > costs.k[0] ? 8 : 16;
-        const double most_parts = floor(ceil(p->K / 8.0) / steps);
+        const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
+        const double most_parts = floor(steps / (clocks > slow ? 16 : 8));
         for (int turns = 1; turns <= 2; turns++) {
             const double fit = floor(turns * load.processors / tiles);
             const double parts = floor(fmin(fmin(fit, best), most_parts));
             if (parts < 2) continue;
             load.blocks = tiles * parts, load.k = p->K / parts;
-            time = tmm__launch_time(&costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
+            time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
+                   TMM_FN(gemm__sum_time)(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
             if (time < c->time && time < t->gain * whole)
-                c->time = time, c->instance = *i, c->parts = (long long)parts;
+                c->time = time, c->instance = *i, c->parts = (long long)parts,
+                c->team_log2 = TMM__SMALL_WARPS_LOG2;
         }
     }
     if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
@@ -152,19 +145,19 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.team_log2 = c.unsplit_team_log2;
     const long long tiles =
         ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
-    int team_log2 = TMM_FN(gemm__small_team)(&c.instance, (double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = TMM_FN(gemm__small_block)(team_log2, (double)tiles * (double)c.parts);
+    const int warps_log2 = TMM_FN(gemm__small_block)(c.team_log2, (double)tiles * (double)c.parts);
     int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
                               device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
-    const long long blocks = ((tiles << team_log2) + (1 << warps_log2) - 1) >> warps_log2;
+    arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
+    arguments[count++] = &partials;
+    const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
                          dim3(32u << warps_log2), bytes, arguments, p->stream);
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);

@@ -79,6 +79,33 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
 }
 
+/* Clocks of KERNEL SMALL for each k of a tile that is alone and has eight warps: see
+   tmm__k_clocks. */
+static inline double tmm__small_k_clocks(const tmm__small_costs *c, const tmm__load *w)
+{
+    const double steps = 8, warps = 8;
+    return fmax(hypot(c->step / warps, c->work) / steps,
+                w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
+}
+
+/* Nanoseconds of a launch of KERNEL SMALL with `team` warps to each tile. Tiles that are at work
+   together take as long as one; or as all of their multiprocessor, one after the other, if its
+   units are what they wait for. */
+static inline double tmm__small_time(const tmm__small_costs *c, const tmm__load *w, double team)
+{
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, w->family, w->type);
+    const double tiles = ceil(w->blocks / w->processors), steps = ceil(w->k / 8);
+    const double rounds = ceil(w->blocks / (w->processors * fmax(floor(c->warps / team), 1)));
+    const double slower = 1 + c->along_k * w->along_k + c->single * w->single;
+    const double alone = rounds * ceil(steps / team) * c->step * slower;
+    const double all = tiles * fmax(steps * c->work * slower, w->k * w->area / rate);
+    double clocks = rounds * (c->first + c->few / team) + hypot(alone, all);
+    clocks += tiles * (c->tile + c->warp * team + c->odd * w->odd);
+    clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
+    return device->gpu.launch + tmm__overlapped(clocks / device->gpu.clock, tmm__memory_time(w));
+}
+
 /* Costs of a block with another area, if they go by that. */
 static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double area)
 {

@@ -66,6 +66,15 @@ typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
 
+/* KERNEL SMALL, in clocks, of an instance of which a multiprocessor has registers for so many warps.
+   For each round of tiles that are at work together: `first`, `few` / warps of a tile, and `step`
+   for each step of 8 k of a warp. For each tile of a multiprocessor: `tile`, `warp` for each of its
+   warps, `work` for each of its steps, and `odd`, if rows of C cannot be stored by 16 bytes. Steps
+   take longer by the parts along_k and `single`: see tmm__block_costs. */
+typedef struct tmm__small_costs {
+    double warps, first, few, step, tile, warp, work, along_k, single, odd;
+} tmm__small_costs;
+
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
    each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
@@ -102,12 +111,9 @@ typedef struct tmm__costs {
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
-    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
-       warps store it. */
-    double small_few;
     struct {
         int rows, cols;
-        tmm__block_costs block[TMM__TUNED_TYPES];
+        tmm__small_costs tile[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
     /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements
        and of 16 bytes. */
@@ -197,8 +203,8 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.3, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
-     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
+    {{1490, 287, 2220, 53.6, 9.35, 0.8, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+     {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
       2220,
@@ -210,27 +216,26 @@ static const tmm__costs tmm__measured = {
       {217, 124},
       {13.7, 5.7},
       {39, 5.24}}}, /* outer */
-    0.465,          /* small_few */
     {{16,
       16,
-      {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
-       {3050, 155, {8.43, 8.82, 8.48, 9.16}, 0.25, 0, 54.1},
-       {2880, 207, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
+      {{20, 2270, 423, 456, 158, 0, 65.7, 0.09, 0.01, 0},
+       {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
+       {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
      {16,
       32,
-      {{3320, 238, {12.7, 12, 13.8, 12.9}, 0.1, 0.04, 96.8},
-       {3780, 390, {10.7, 11.6, 13.3, 12.3}, 0.24, 0.06, 109},
-       {3470, 320, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
+      {{16, 1790, 1980, 499, 55.9, 55.5, 85.5, 0.2, 0.07, 34.1},
+       {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
+       {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
      {32,
       32,
-      {{3620, 395, {21.1, 18.7, 19.6, 20.1}, 0.09, 0, 215},
-       {4540, 1270, {15.3, 17.7, 18.1, 19.2}, 0.18, 0, 313},
-       {3870, 543, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
+      {{16, 1430, 3540, 782, 200, 86.4, 137, 0.12, 0.07, 66.4},
+       {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
+       {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
      {32,
       64,
-      {{4690, 1160, {31.2, 34.8, 35.8, 34.7}, 0.09, 0.06, 560},
-       {6270, 2220, {23.4, 26.4, 28.2, 26.7}, 0.24, 0.02, 645},
-       {4260, 996, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
+      {{12, 1290, 7250, 944, 198, 162, 222, 0.22, 0.14, 69.1},
+       {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
+       {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
       1,
       {{{1620, 367, {8.14, 8.28, 7.98, 7.88}, 0, 0, 433},
@@ -279,7 +284,7 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
          {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
-         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 0}},
+         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
          {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
         0.72,                                                                 /* copied */
         7890,                                                                 /* slices */

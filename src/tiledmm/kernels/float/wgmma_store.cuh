@@ -29,16 +29,19 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
     }
 }
 
-/* Where the k of a tile are cut in parts, each has a block: this one has part `part` of `tile`. The
-   block with the last part waits for the others and adds their sums, always in this order; true: it
-   has them all, and stores the tile. Blocks take parts in order, so who waits never waits for parts
-   that are still to be begun behind its own. A part has 32 KB at most, which L2 holds. */
+/* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
+   their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
+   0, of the only one. The block with the last part waits for the others and adds their sums, always
+   in this order; true: it has them all, and stores the tile. Blocks take parts in order, so who
+   waits never waits for one that is to be begun behind its own. A part has 32 KB at most, which L2
+   holds. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int part, int thread)
+                                                            int tile, int *product, int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
-    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1;
+    const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1, part = *product;
+    tile -= part * tiles, *product = 0;
     float4 *place = (float4 *)s->partials + (size_t)tile * FOURS * 256 + thread;
     const size_t apart = (size_t)tiles * FOURS * 256; /* from a part to the next */
     if (part < last) {

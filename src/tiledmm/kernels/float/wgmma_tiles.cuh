@@ -37,7 +37,7 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
     TMM_FN(wgmma_ring) ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
     for (int tile = blockIdx.x; tile < tiles * batch * parts; tile += gridDim.x) {
-        int product, row0, col0, part = 0, blocks = a.k_blocks;
+        int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
             TMM_FN(wgmma_scales)
@@ -47,17 +47,13 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-        if (parts > 1) { /* of one product, which come one behind the other as products do */
-            part = product, product = 0, blocks -= part * s.steps;
-            if (blocks > s.steps) blocks = s.steps;
-        }
+        int blocks = parts > 1 ? min(s.steps, a.k_blocks - product * s.steps) : a.k_blocks;
         if (TMM__WGMMA_AT_ONCE)
             tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, blocks);
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread))
-            continue;
+        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile, &product, thread)) continue;
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
