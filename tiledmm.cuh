@@ -7630,7 +7630,6 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 #define tmm__tensor_copy         TMM__INSTANCE(tensor_copy_, TENSOR)
-#define tmm__tensor_clear        TMM__INSTANCE(tensor_clear_, TENSOR)
 #define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
@@ -7669,13 +7668,6 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
         (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
          strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
     }
-}
-
-static __device__ __forceinline__ void tmm__tensor_clear(double (*sum)[4][4])
-{
-    enum { DOWN = TMM__TENSOR_DOWN };
-#pragma unroll
-    for (int n = 0; n < 16 * DOWN; n++) sum[n / 16][n / 4 % 4][n % 4] = 0;
 }
 
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -7880,10 +7872,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if TMM__DOUBLE_TENSOR
     if (s.unless != NULL && *s.unless != 0) return;
 #endif
-    /* One step is short, of 1 to DEPTH. If it were the first, the others would begin within lines of
-       L2, which then has to look up twice as many; the two with fewest registers cannot help it. */
-    enum { SHORT_FIRST = TMM__TENSOR_WIDTH == 1 || DOWN == 4 };
-    const int rest = (int)(K - (s.steps - 1ll) * DEPTH), first_depth = SHORT_FIRST ? rest : DEPTH;
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
@@ -7926,7 +7915,12 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
 
         double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-        tmm__tensor_clear(sum);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
 
         /* Fill all stages but one. */
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
@@ -7935,15 +7929,11 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-        const bool is_last = !SHORT_FIRST && end == s.steps; /* does a thread copy of that step? */
-        const int leastA = STAGES + (is_last && kA >= rest),
-                  leastB = STAGES + (is_last && kB >= rest);
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
             int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
             if (stage < left) {
-                int most = !SHORT_FIRST && begin + stage == s.steps - 1 ? rest : depth;
-                int rows = kA < most ? rows_left : 0, cols = kB < most ? cols_left : 0;
+                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
 #pragma unroll
                 for (int i = 0; i < PASSES; i++)
                     tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
@@ -7966,7 +7956,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (; left > 0; left--) {
             /* Everyone has left the stage before this one: refill it. */
             int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            int rows = left >= leastA ? rows_left : 0, cols = left >= leastB ? cols_left : 0;
+            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
             for (int half = 0; half < HALVES; half++) { /* 8 k */
                 const bool last = half == HALVES - 1;
@@ -8051,7 +8041,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 }
 #undef tmm__tensor_copy
-#undef tmm__tensor_clear
 #undef tmm__tensor_leave_sums
 #undef tmm__tensor_add_partials
 #undef tmm__tensor_store_rows
