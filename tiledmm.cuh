@@ -7533,6 +7533,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
+   If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
+   if else all others would begin within sectors of L2, of 32 bytes (short_last). The main loop ends
+   before the copies of the short step, and goes on with other predicates.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
@@ -7629,7 +7632,10 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#define tmm__tensor_copied_k     TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy         TMM__INSTANCE(tensor_copy_, TENSOR)
+#define tmm__tensor_clear        TMM__INSTANCE(tensor_clear_, TENSOR)
+#define tmm__tensor_move_up      TMM__INSTANCE(tensor_move_up_, TENSOR)
 #define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
@@ -7638,6 +7644,13 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
+/* The k of what a thread copies of each step. */
+static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
+{
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
+    return mode == TMM__ALONG_K ? thread * TMM__TENSOR_WIDTH % DEPTH : thread / ALONG;
+}
+
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
    exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
    32 between them are of A if the tile is tall, else of B. */
@@ -7668,6 +7681,24 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
         (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
          strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
     }
+}
+
+static __device__ __forceinline__ void tmm__tensor_clear(double (*sum)[4][4])
+{
+#pragma unroll
+    for (int n = 0; n < 16 * TMM__TENSOR_DOWN; n++) sum[n / 16][n / 4 % 4][n % 4] = 0;
+}
+
+/* Moves the sums of each 16 rows to the place of the 16 above. */
+static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
+{
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
+#pragma unroll
+    for (int d = 0; d < DOWN - 1; d++)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
 }
 
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -7848,7 +7879,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                                         long long batchA, const double *__restrict__ B,
                                         long long rsB, long long csB, long long batchB, double beta,
                                         double *__restrict__ C, long long ldc, long long batchC,
-                                        int modeA, int modeB, const tmm__schedule s)
+                                        int modeA, int modeB, const tmm__schedule s, int short_last)
 {
 #if TMM__BODIES
     enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
@@ -7872,7 +7903,11 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if TMM__DOUBLE_TENSOR
     if (s.unless != NULL && *s.unless != 0) return;
 #endif
-    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+    enum { ALIGNS = DOWN == 1 };                         /* can the last step be the short one? */
+    const int rest = (int)(K - (s.steps - 1ll) * DEPTH); /* of the short step: 1 to DEPTH */
+    if (!ALIGNS) short_last = 0;
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
@@ -7915,15 +7950,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
 
         double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-#pragma unroll
-        for (int i = 0; i < DOWN; i++)
-#pragma unroll
-            for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
+        tmm__tensor_clear(sum);
 
         /* Fill all stages but one. */
-        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
         const char *fromA =
             (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
         const char *fromB =
@@ -7931,7 +7961,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int left = end - begin;
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
-            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            bool is_short = short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
+            int depth = is_short ? rest : DEPTH;
             if (stage < left) {
                 int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
 #pragma unroll
@@ -7952,8 +7983,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
+        if (short_last && end == s.steps && left >= STAGES) left += STILL - STAGES;
+    steps:
 #pragma unroll 1
-        for (; left > 0; left--) {
+        for (; (left & STEPS) > 0; left--) {
             /* Everyone has left the stage before this one: refill it. */
             int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
             int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
@@ -7995,10 +8028,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                 }
             }
         }
+        if (ALIGNS && left != 0) { /* the next copies are those of the short step */
+            left = STAGES, thread = tmm__thread();
+            if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
+            if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
+            goto steps;
+        }
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
-        thread = tmm__thread();
-        share = gridDim.x - 1 - tmm__block();
+        thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
@@ -8027,12 +8065,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                no index. */
             tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, first_row, M, col + col0,
                                    first_col, N, shared, alpha, beta, sum[0]);
-#pragma unroll
-            for (int d = 0; d < DOWN - 1; d++)
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-                    for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
+            tmm__tensor_move_up(sum);
         }
 #if TMM__TENSOR_WIDTH == 1
         __syncthreads(); /* the copies of the next work would overwrite what is stored */
@@ -8040,7 +8073,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#undef tmm__tensor_copied_k
 #undef tmm__tensor_copy
+#undef tmm__tensor_clear
+#undef tmm__tensor_move_up
 #undef tmm__tensor_leave_sums
 #undef tmm__tensor_add_partials
 #undef tmm__tensor_store_rows
@@ -12769,12 +12805,24 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct TMM_FN(tensor__choice) {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
+    int short_last;   /* the last step may be the short one, not the first */
     const tmm__tensor_instance *instance;
     int blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
     double time;              /* nanoseconds that it should take */
     tmm__schedule s;
 } TMM_FN(tensor__choice);
+
+/* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
+   with a sector of L2, of 32 bytes, and steps behind a short one would not. */
+static inline int TMM_FN(gemm__tensor_short_last)(const TMM_FN(tensor__choice) * c,
+                                                  const TMM_FN(gemm__product) * p)
+{
+    enum { SIZE = 8, SECTOR = 32 };
+    const int A = c->modeA == TMM__ALONG_K && ((size_t)p->A | p->rsA * SIZE) % SECTOR == 0;
+    const int B = c->modeB == TMM__ALONG_K && ((size_t)p->B | p->csB * SIZE) % SECTOR == 0;
+    return (A || B) && p->K * SIZE % SECTOR != 0;
+}
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
@@ -12797,6 +12845,7 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
+    c->short_last = TMM_FN(gemm__tensor_short_last)(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -12885,6 +12934,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
+    arguments[count++] = &c.short_last;
     if (status == TMM_OK)
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
                              dim3((unsigned)(32 * c.instance->warps)),

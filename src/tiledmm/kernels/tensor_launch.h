@@ -45,12 +45,24 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct TMM_FN(tensor__choice) {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
+    int short_last;   /* the last step may be the short one, not the first */
     const tmm__tensor_instance *instance;
     int blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
     double time;              /* nanoseconds that it should take */
     tmm__schedule s;
 } TMM_FN(tensor__choice);
+
+/* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
+   with a sector of L2, of 32 bytes, and steps behind a short one would not. */
+static inline int TMM_FN(gemm__tensor_short_last)(const TMM_FN(tensor__choice) * c,
+                                                  const TMM_FN(gemm__product) * p)
+{
+    enum { SIZE = 8, SECTOR = 32 };
+    const int A = c->modeA == TMM__ALONG_K && ((size_t)p->A | p->rsA * SIZE) % SECTOR == 0;
+    const int B = c->modeB == TMM__ALONG_K && ((size_t)p->B | p->csB * SIZE) % SECTOR == 0;
+    return (A || B) && p->K * SIZE % SECTOR != 0;
+}
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
@@ -73,6 +85,7 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
+    c->short_last = TMM_FN(gemm__tensor_short_last)(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -161,6 +174,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
+    arguments[count++] = &c.short_last;
     if (status == TMM_OK)
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
                              dim3((unsigned)(32 * c.instance->warps)),
