@@ -212,6 +212,16 @@ __global__ void marks(int *q)
     q[threadIdx.x] = first * 10 + mark;
 }
 
+/* Through pointers of its own into what parameters point to. */
+__global__ void along_rows(const int *zeros, int *order, int *next)
+{
+    const int *row = zeros + threadIdx.x;
+    int *own = order + threadIdx.x;
+    int seen = 0;
+    for (int k = 0; k < 2; k++) seen += row[k] + atomicAdd(next, 1);
+    own[0] = seen;
+}
+
 /* Loops in which each thread begins elsewhere: all take a step before any takes the next one. The order of
  * visits shows it. */
 __global__ void visits(int *order, int *next, int count)
@@ -508,6 +518,10 @@ int main(int argc, char **argv)
         visits<<<1, 32>>>(q, q + 200, 100);
         CHECK(cudaDeviceSynchronize() == cudaSuccess && q[200] == 190);
         for (int i = 0; i < 100; i++) right &= q[i] == i && (i < 10 || q[100 + i] == 90 + i);
+        memset(q + 50, 0, 151 * sizeof *q);
+        along_rows<<<1, 32>>>(q + 50, q, q + 200);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess && q[200] == 64);
+        for (int i = 0; i < 32; i++) right &= q[i] == 32 + 2 * i;
         printf("%s\n", right ? "neighbours together" : "thread by thread");
         cudaFree(q);
         return failures;
