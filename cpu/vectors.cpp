@@ -99,24 +99,20 @@ template <int count> eight polynomial(const float (&c)[count], eight x)
 eight exp_of_rest(eight x, __m256i &n)
 {
     static const float c[] = {1.f / 2, 1.f / 6, 1.f / 24, 1.f / 120, 1.f / 720, 1.f / 5040};
-    eight whole = _mm256_round_ps(_mm256_mul_ps(x, all_eight(0x1.715476p0f)),
-                                  _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const eight one = all_eight(1), to_whole = all_eight(0x1.8p23f);
+    eight whole = _mm256_sub_ps(_mm256_fmadd_ps(x, all_eight(0x1.715476p0f), to_whole), to_whole);
     eight r = _mm256_fmadd_ps(whole, all_eight(-0x1.62e4p-1f), x);
     r = _mm256_fmadd_ps(whole, all_eight(-0x1.7f7d1cp-20f), r);
-    n = _mm256_cvtps_epi32(whole);
-    eight one = all_eight(1), sum = _mm256_add_ps(one, r);
+    n = _mm256_cvtps_epi32(whole); /* of NaN the lowest number, whose last bits are 0 */
+    eight sum = _mm256_add_ps(one, r);
     eight lost = _mm256_sub_ps(r, _mm256_sub_ps(sum, one)); /* of r in this sum */
     return _mm256_add_ps(sum, _mm256_fmadd_ps(_mm256_mul_ps(r, r), polynomial(c, r), lost));
 }
 
-/* x 2^n, where 2^n alone may be no float. */
-eight scaled(eight x, __m256i n)
+/* x 2^n, which is a normal number, or NaN for NaN. */
+eight times_power(eight x, __m256i n)
 {
-    const __m256i one = _mm256_set1_epi32(127);
-    __m256i half = _mm256_srai_epi32(n, 1), rest = _mm256_sub_epi32(n, half);
-    x = _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, one), 23)));
-    return _mm256_mul_ps(x,
-                         _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, one), 23)));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(n, 23)));
 }
 
 eight within(float low, float high, eight x) /* NaN stays NaN */
@@ -124,11 +120,13 @@ eight within(float low, float high, eight x) /* NaN stays NaN */
     return _mm256_min_ps(all_eight(high), _mm256_max_ps(all_eight(low), x));
 }
 
+/* In two steps, as 2^n alone may be no float. */
 eight exp_of(eight x)
 {
     __m256i n;
     eight rest = exp_of_rest(within(-110, 100, x), n);
-    return scaled(rest, n);
+    __m256i half = _mm256_srai_epi32(n, 1), other = _mm256_sub_epi32(n, half);
+    return _mm256_mul_ps(times_power(rest, half), times_power(all_eight(1), other));
 }
 
 /* 1 - 2 / (e^2x + 1); around 0, where that loses digits, a polynomial. */
@@ -139,9 +137,8 @@ eight tanh_of(eight x)
     const eight sign = all_eight(-0.0f);
     eight size = _mm256_andnot_ps(sign, x), x2 = _mm256_mul_ps(x, x);
     __m256i n;
-    eight rest = exp_of_rest(within(0, 20, _mm256_add_ps(size, size)), n);
-    eight power =
-        _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(rest), _mm256_slli_epi32(n, 23)));
+    eight rest = exp_of_rest(_mm256_min_ps(all_eight(20), _mm256_add_ps(size, size)), n);
+    eight power = times_power(rest, n);
     eight large = _mm256_sub_ps(all_eight(1),
                                 _mm256_div_ps(all_eight(2), _mm256_add_ps(power, all_eight(1))));
     large = _mm256_or_ps(large, _mm256_and_ps(sign, x));
@@ -152,10 +149,13 @@ eight tanh_of(eight x)
 /* e^x / 2 + e^-x / 2, the second of which is a quarter of what the first is divided by. */
 eight cosh_of(eight x)
 {
+    const eight size = _mm256_andnot_ps(all_eight(-0.0f), x);
     __m256i n;
-    eight rest = exp_of_rest(within(0, 100, _mm256_andnot_ps(all_eight(-0.0f), x)), n);
-    eight half = scaled(rest, _mm256_sub_epi32(n, _mm256_set1_epi32(1)));
-    return _mm256_add_ps(half, _mm256_div_ps(all_eight(0.25f), half));
+    eight rest = exp_of_rest(_mm256_min_ps(all_eight(0x1.65a9f8p6f), size), n);
+    eight half = times_power(_mm256_mul_ps(rest, all_eight(0.5f)), n);
+    eight sum = _mm256_add_ps(half, _mm256_div_ps(all_eight(0.25f), half));
+    return _mm256_blendv_ps(sum, all_eight(INFINITY),
+                            _mm256_cmp_ps(size, all_eight(0x1.65a9f8p6f), _CMP_GT_OQ));
 }
 
 /* ---- what takes doubles ------------------------------------------------------------------------ */
