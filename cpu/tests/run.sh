@@ -108,7 +108,7 @@ build float16-sanitized "$tests/float16.cu" --sanitize
 build steps "$tests/steps.cu"
 build steps-ucontext "$tests/steps.cu" -DCUCC_UCONTEXT
 build steps-sanitized "$tests/steps.cu" --sanitize
-features=(groups textures graphs unmodified libraries)
+features=(groups textures graphs unmodified libraries cub)
 for feature in "${features[@]}"; do
     build "$feature" "$tests/$feature.cu"
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize
