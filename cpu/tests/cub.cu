@@ -468,7 +468,10 @@ template <class K> static void check_device_sort(int n, K scale, int begin, int 
 {
     K *in = random_items<K>(n, 100), *out = poisoned<K>(n), *down = poisoned<K>(n);
     int *values = managed<int>(n + 1), *moved = poisoned<int>(n), wrong = 0;
-    for (int i = 0; i < n; i++) in[i] = (K)(in[i] * scale), values[i] = i;
+    for (int i = 0; i < n; i++) {
+        in[i] = (K)(in[i] * (random_number(2) ? scale : -scale)); /* -0, too */
+        values[i] = i;
+    }
     std::vector<int> order(n);
     for (int i = 0; i < n; i++) order[i] = i;
     auto digits = [=](K key) {
@@ -625,6 +628,26 @@ static void check_streams(void)
     CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+/* Storage in dynamic shared memory. */
+__global__ void dynamic_storage(int *sum)
+{
+    typedef cub::BlockReduce<int, 64> reduce;
+    extern __shared__ __align__(16) char bytes[];
+    auto &temp = reinterpret_cast<reduce::TempStorage &>(bytes);
+    int first = reduce(temp).Sum(threadIdx.x);
+    __syncthreads();
+    int second = reduce((reduce::TempStorage &)bytes).Sum(1);
+    if (threadIdx.x == 0) *sum = 1000 * second + first;
+}
+
+static void check_dynamic_storage(void)
+{
+    int *sum = managed<int>(1);
+    dynamic_storage<<<1, 64, sizeof(cub::BlockReduce<int, 64>::TempStorage)>>>(sum);
+    CHECK(done() && *sum == 64000 + 63 * 32);
+    cudaFree(sum);
+}
+
 static void check_wrong_pointer(void)
 {
     int host[1] = {}, *sum = managed<int>(1), *temp = managed<int>(1);
@@ -667,6 +690,7 @@ int main(void)
         check_histogram(n);
         check_segments(n);
     }
+    check_dynamic_storage();
     check_streams();
     check_wrong_pointer();
     printf("%d failures\n", failures);

@@ -17,6 +17,7 @@
 #include "device/device_segmented_reduce.cuh"
 #include "device/device_select.cuh"
 #include "util_allocator.cuh"
+#include "util_device.cuh"
 #include "warp/warp_scan.cuh"
 
 #endif

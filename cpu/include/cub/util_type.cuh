@@ -3,11 +3,15 @@
 #ifndef CUCC_CUB_UTIL_TYPE_CUH
 #define CUCC_CUB_UTIL_TYPE_CUH
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <iterator>
 #include <limits>
 #include <type_traits>
 #include "version.cuh"
 
+#define CUB_CPP_DIALECT 2017
+#define CUB_RUNTIME_FUNCTION
 #define CUB_MIN(a, b) (((b) < (a)) ? (b) : (a))
 #define CUB_MAX(a, b) (((a) < (b)) ? (b) : (a))
 
