@@ -7983,7 +7983,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
-        if (short_last && end == s.steps && left >= STAGES) left += STILL - STAGES;
+        if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
     steps:
 #pragma unroll 1
         for (; (left & STEPS) > 0; left--) {
@@ -9830,8 +9830,8 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
 /* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
    their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
    0, of the only one. The block with the last part waits for the others and adds their sums, always
-   in this order; true: it has them all, and stores the tile. Blocks take parts in order, so who
-   waits never waits for one that is to be begun behind its own. A part has 32 KB at most, which L2
+   in this order; true: it has them all, and stores the tile. Each block has one part, and waits
+   only for blocks of lower numbers, which began before it. A part has 32 KB at most, which L2
    holds. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
                                                             int tile, int *product, int thread)
@@ -13674,7 +13674,6 @@ enum {
     TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
     TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
-    TMM__FLOAT_ROUNDS = 4,       /* of blocks that have all parts, at most */
     TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
@@ -13945,7 +13944,8 @@ static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
 
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
    are cut. Returns nanoseconds. An instance without numbers of its own is given those of the first,
-   by its area. Parts are for one product, by small tiles of wgmma. */
+   by its area. Parts are for one product, by small tiles of wgmma, and a multiprocessor for each: a
+   block with a second one could wait for blocks that have no room. */
 static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, int instruction,
                                               tmm__float_choice *best)
 {
@@ -13969,13 +13969,11 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
         const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
-        const int rounds_most = i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS;
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
-            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > rounds_most))
-                break;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > 1)) break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
             double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
             if (odd) time += i->blocks * area * t->fp16.odd;

@@ -667,7 +667,7 @@ static void by_wgmma(int n)
 }
 
 /* An instance by wgmma whose tiles are cut along k: parts of one and of many windows, the last one
-   shorter, more of them than multiprocessors. */
+   shorter. */
 static void in_parts(int n)
 {
     static const int counts[] = {2, 3, 7};
@@ -681,8 +681,6 @@ static void in_parts(int n)
         promise(129, 66, 901, 1, 2, NONE_CERTAIN, -1, 0.5f, name);
         promise(257, 193, 1300, 2, 0, SOME_CERTAIN, 1, 0, name);
     }
-    if (tmm_sgemm__float_instance(n)->k_groups == 1)
-        promise(900, 700, 1000, 0, 1, SOME_WIDE, 1, 0, name);
     parts_wanted = 0;
 }
 

@@ -8,7 +8,6 @@ enum {
     TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
     TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
-    TMM__FLOAT_ROUNDS = 4,       /* of blocks that have all parts, at most */
     TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
@@ -279,7 +278,8 @@ static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
 
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
    are cut. Returns nanoseconds. An instance without numbers of its own is given those of the first,
-   by its area. Parts are for one product, by small tiles of wgmma. */
+   by its area. Parts are for one product, by small tiles of wgmma, and a multiprocessor for each: a
+   block with a second one could wait for blocks that have no room. */
 static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, int instruction,
                                               tmm__float_choice *best)
 {
@@ -303,13 +303,11 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
         const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
-        const int rounds_most = i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS;
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
-            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > rounds_most))
-                break;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > 1)) break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
             double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
             if (odd) time += i->blocks * area * t->fp16.odd;

@@ -32,8 +32,8 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
 /* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
    their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
    0, of the only one. The block with the last part waits for the others and adds their sums, always
-   in this order; true: it has them all, and stores the tile. Blocks take parts in order, so who
-   waits never waits for one that is to be begun behind its own. A part has 32 KB at most, which L2
+   in this order; true: it has them all, and stores the tile. Each block has one part, and waits
+   only for blocks of lower numbers, which began before it. A part has 32 KB at most, which L2
    holds. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
                                                             int tile, int *product, int thread)
