@@ -124,7 +124,10 @@ using output_of = std::conditional_t<std::is_void_v<value_of<Out>>, value_of<In>
 template <class Op, class A, class B>
 using sum_of = std::decay_t<decltype(std::declval<Op &>()(std::declval<A>(), std::declval<B>()))>;
 
-template <class N> using if_number = std::enable_if_t<std::is_integral_v<N>, int>;
+/* Numbers of items are whole numbers or enumerators; what counts up to such a number is no enumerator. */
+template <class N>
+using if_number = std::enable_if_t<std::is_integral_v<N> || std::is_enum_v<N>, int>;
+template <class N> using whole = std::conditional_t<std::is_enum_v<N>, int, N>;
 
 template <class T> T highest()
 {

@@ -1,6 +1,7 @@
 /* Bounds, what nobody has written, memory of the host, and CUB's storage; right twins begin with right_. */
 #include "faults.h"
 #include <cub/block/block_reduce.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <stdlib.h>
 
 enum { N = 256 };
@@ -212,6 +213,10 @@ int main(int count, char **words)
     if (IS(list_of_nothing)) sum_list<<<1, 1>>>(list{NULL, 4}, out);
     if (IS(right_list)) sum_list<<<1, 1>>>(list{out + 4, 4}, out);
     if (IS(rows_of_the_host)) sum_two_levels<<<1, 1>>>(device_rows, out);
+    size_t bytes = 1;
+    if (IS(cub_unwritten))
+        CHECK(cub::DeviceReduce::Sum(out + 1, bytes, fresh, out, N)); /* cub_unwritten */
+    if (IS(right_cub)) CHECK(cub::DeviceReduce::Sum(out + 1, bytes, out, out, N));
     KERNEL(storage_again, 1, N, 0, out, 0)
     KERNEL(right_storage, 1, N, 0, out, 0)
     KERNEL(shared_unwritten, 1, N, 0, out, 0)

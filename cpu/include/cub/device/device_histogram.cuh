@@ -111,8 +111,8 @@ struct DeviceHistogram {
     {
         for (int i = 0; i < number; i++) bins[i] = 0;
         const size_t step = stride / sizeof(runner::value_of<In>);
-        for (N row = 0; row < rows; row++)
-            for (N i = 0; i < n; i++) {
+        for (runner::whole<N> row = 0; row < rows; row++)
+            for (runner::whole<N> i = 0; i < n; i++) {
                 int at = bin(samples[(size_t)row * step + (size_t)i * CHANNELS]);
                 if (at >= 0 && at < number) bins[at]++;
             }

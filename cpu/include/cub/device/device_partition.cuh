@@ -14,7 +14,7 @@ struct DevicePartition {
     {
         return part(
             "cub::DevicePartition::If", temp, bytes, in, out, num_selected, n,
-            [=](N i) mutable { return (bool)op(in[i]); }, stream, in);
+            [=](runner::whole<N> i) mutable { return (bool)op(in[i]); }, stream, in);
     }
     template <class In, class Flags, class Out, class Count, class N>
     static cudaError_t Flagged(void *temp, size_t &bytes, In in, Flags flags, Out out,
@@ -22,7 +22,7 @@ struct DevicePartition {
     {
         return part(
             "cub::DevicePartition::Flagged", temp, bytes, in, out, num_selected, n,
-            [=](N i) { return (bool)flags[i]; }, stream, flags);
+            [=](runner::whole<N> i) { return (bool)flags[i]; }, stream, flags);
     }
 
   private:
@@ -32,8 +32,8 @@ struct DevicePartition {
     {
         if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
         auto work = [=]() mutable {
-            N selected = 0, end = n;
-            for (N i = 0; i < n; i++) out[chosen(i) ? selected++ : --end] = in[i];
+            runner::whole<N> selected = 0, end = n;
+            for (runner::whole<N> i = 0; i < n; i++) out[chosen(i) ? selected++ : --end] = in[i];
             *num_selected = selected;
         };
         return runner::device_work(name, stream, work, in, out, num_selected, read);

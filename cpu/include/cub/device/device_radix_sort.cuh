@@ -30,7 +30,7 @@ void sort_pass(const K *keys, K *sorted, const V *values, V *sorted_values, N n,
         p = sum;
         sum += count;
     }
-    for (N i = 0; i < n; i++) {
+    for (runner::whole<N> i = 0; i < n; i++) {
         N to = place[key_digits(keys[i], begin, end, descending)]++;
         sorted[to] = keys[i];
         if constexpr (!std::is_same_v<V, NullType>) sorted_values[to] = values[i];
@@ -128,13 +128,14 @@ struct DeviceRadixSort {
                 int last = CUB_MIN(at + runner::digit_bits, end);
                 K *to = left % 2 ? sorted : other;
                 V *to_values = left % 2 ? sorted_values : other_values;
-                runner::sort_pass(from, to, from_values, to_values, n, at, last, descending);
+                runner::sort_pass(from, to, from_values, to_values, (runner::whole<N>)n, at, last,
+                                  descending);
                 from = to;
                 from_values = to_values;
                 at = last;
             }
             if (from != keys) return;
-            for (N i = 0; i < n; i++) { /* no bits, no passes */
+            for (runner::whole<N> i = 0; i < n; i++) { /* no bits, no passes */
                 sorted[i] = keys[i];
                 if constexpr (!std::is_same_v<V, NullType>) sorted_values[i] = values[i];
             }
@@ -155,8 +156,9 @@ struct DeviceRadixSort {
         auto work = [=] {
             for (int i = 0; i < passes; i++) {
                 int first = begin + i * runner::digit_bits;
-                runner::sort_pass(key[i % 2], key[(i + 1) % 2], value[i % 2], value[(i + 1) % 2], n,
-                                  first, CUB_MIN(first + runner::digit_bits, end), descending);
+                runner::sort_pass(key[i % 2], key[(i + 1) % 2], value[i % 2], value[(i + 1) % 2],
+                                  (runner::whole<N>)n, first,
+                                  CUB_MIN(first + runner::digit_bits, end), descending);
             }
         };
         keys.selector ^= passes & 1;

@@ -60,8 +60,8 @@ struct DeviceReduce {
         if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
         auto work = [=]() mutable {
             typedef runner::sum_of<Op, runner::value_of<In>, runner::value_of<In>> T;
-            N runs = 0;
-            for (N i = 0; i < n; runs++) {
+            runner::whole<N> runs = 0;
+            for (runner::whole<N> i = 0; i < n; runs++) {
                 runner::value_of<Keys> key = keys[i];
                 T sum = in[i];
                 for (i++; i < n && key == keys[i]; i++) sum = op(sum, in[i]);
@@ -83,7 +83,9 @@ struct DeviceReduce {
         auto work = [=]() mutable {
             typedef runner::sum_of<Op, T, runner::value_of<In>> A;
             A sum = (A)initial;
-            if (n > 0) sum = op(sum, runner::reduce_range<A>(in, (N)0, n, op));
+            if (n > 0)
+                sum = op(sum,
+                         runner::reduce_range<A>(in, (runner::whole<N>)0, (runner::whole<N>)n, op));
             *out = sum;
         };
         return runner::device_work(name, stream, work, in, out);
@@ -97,7 +99,9 @@ struct DeviceReduce {
             typedef KeyValuePair<int, runner::value_of<In>> pair;
             ArgIndexInputIterator<In, int> pairs(in);
             pair best(1, if_empty);
-            if (n > 0) best = runner::reduce_range<pair>(pairs, (N)0, n, op);
+            if (n > 0)
+                best =
+                    runner::reduce_range<pair>(pairs, (runner::whole<N>)0, (runner::whole<N>)n, op);
             *out = best;
         };
         return runner::device_work(name, stream, work, in, out);

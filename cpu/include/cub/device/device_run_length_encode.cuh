@@ -13,9 +13,9 @@ struct DeviceRunLengthEncode {
     {
         if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
         auto work = [=]() mutable {
-            N runs = 0;
-            for (N i = 0, end; i < n; i = end, runs++) {
-                end = run_end(in, i, n);
+            runner::whole<N> runs = 0;
+            for (runner::whole<N> i = 0, end; i < n; i = end, runs++) {
+                end = run_end(in, i, (runner::whole<N>)n);
                 unique[runs] = in[i];
                 lengths[runs] = end - i;
             }
@@ -33,9 +33,9 @@ struct DeviceRunLengthEncode {
     {
         if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
         auto work = [=]() mutable {
-            N runs = 0;
-            for (N i = 0, end; i < n; i = end) {
-                end = run_end(in, i, n);
+            runner::whole<N> runs = 0;
+            for (runner::whole<N> i = 0, end; i < n; i = end) {
+                end = run_end(in, i, (runner::whole<N>)n);
                 if (end - i < 2) continue;
                 offsets[runs] = i;
                 lengths[runs++] = end - i;

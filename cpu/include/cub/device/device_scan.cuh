@@ -65,7 +65,7 @@ struct DeviceScan {
         auto work = [=]() mutable {
             typedef runner::sum_of<Op, T, runner::value_of<In>> A;
             A sum = (A)initial;
-            for (N i = 0; i < n; i++) {
+            for (runner::whole<N> i = 0; i < n; i++) {
                 A next = op(sum, in[i]); /* IN may be OUT */
                 out[i] = sum;
                 sum = next;
@@ -83,7 +83,7 @@ struct DeviceScan {
             if (n <= 0) return;
             runner::sum_of<Op, T, T> sum = in[0];
             out[0] = sum;
-            for (N i = 1; i < n; i++) out[i] = sum = op(sum, in[i]);
+            for (runner::whole<N> i = 1; i < n; i++) out[i] = sum = op(sum, in[i]);
         };
         return runner::device_work("cub::DeviceScan (inclusive)", stream, work, in, out);
     }

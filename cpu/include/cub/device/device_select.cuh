@@ -13,7 +13,7 @@ struct DeviceSelect {
     {
         return select(
             "cub::DeviceSelect::If", temp, bytes, in, out, num_selected, n,
-            [=](N i) mutable { return (bool)op(in[i]); }, stream, in);
+            [=](runner::whole<N> i) mutable { return (bool)op(in[i]); }, stream, in);
     }
     template <class In, class Count, class N, class Op, runner::if_number<N> = 0>
     static cudaError_t If(void *temp, size_t &bytes, In data, Count num_selected, N n, Op op,
@@ -27,7 +27,7 @@ struct DeviceSelect {
     {
         return select(
             "cub::DeviceSelect::Flagged", temp, bytes, in, out, num_selected, n,
-            [=](N i) { return (bool)flags[i]; }, stream, flags);
+            [=](runner::whole<N> i) { return (bool)flags[i]; }, stream, flags);
     }
     template <class In, class Flags, class Count, class N, runner::if_number<N> = 0>
     static cudaError_t Flagged(void *temp, size_t &bytes, In data, Flags flags, Count num_selected,
@@ -43,7 +43,7 @@ struct DeviceSelect {
     {
         return select(
             "cub::DeviceSelect::Unique", temp, bytes, in, out, num_selected, n,
-            [=](N i) { return i == 0 || !(in[i - 1] == in[i]); }, stream, in);
+            [=](runner::whole<N> i) { return i == 0 || !(in[i - 1] == in[i]); }, stream, in);
     }
     template <class Keys, class In, class KeysOut, class Out, class Count, class N>
     static cudaError_t UniqueByKey(void *temp, size_t &bytes, Keys keys, In in, KeysOut keys_out,
@@ -52,8 +52,8 @@ struct DeviceSelect {
     {
         if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
         auto work = [=]() mutable {
-            N selected = 0;
-            for (N i = 0; i < n; i++) {
+            runner::whole<N> selected = 0;
+            for (runner::whole<N> i = 0; i < n; i++) {
                 if (i > 0 && keys[i - 1] == keys[i]) continue;
                 keys_out[selected] = keys[i];
                 out[selected++] = in[i];
@@ -72,8 +72,8 @@ struct DeviceSelect {
     {
         if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
         auto work = [=]() mutable {
-            N selected = 0;
-            for (N i = 0; i < n; i++)
+            runner::whole<N> selected = 0;
+            for (runner::whole<N> i = 0; i < n; i++)
                 if (chosen(i)) out[selected++] = in[i];
             *num_selected = selected;
         };
