@@ -3,13 +3,16 @@
 #define CUCC_LOOPS_CHUNKS_H
 
 #include "loops_kernel.h"
+#include <algorithm>
 
 namespace loops
 {
+/* Not as a member, as the x of threadIdx.x. */
 static bool names_in(const std::string &text, const std::string &name)
 {
     for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-        bool begins = at == 0 || !is_name_char(text[at - 1]);
+        bool begins = at == 0 || (!is_name_char(text[at - 1]) && text[at - 1] != '.' &&
+                                  text.compare(at < 2 ? 0 : at - 2, 2, "->") != 0);
         bool ends = at + name.size() >= text.size() || !is_name_char(text[at + name.size()]);
         if (begins && ends) return true;
     }
@@ -45,8 +48,51 @@ struct chunk_writer : kernel {
     std::vector<const statement *> scopes; /* loops around it */
     bool ended = false;                    /* threads have returned: nothing may follow */
     bool stored = false;                   /* something that doing the block again would repeat */
+    std::vector<long> renamed;             /* divisors */
     std::string turn_of,
         turn_step; /* the variable of a loop whose turns are done several at once, its step */
+
+    /* Loops that each thread goes through alone. */
+    void note_own_loops(const statement &s, std::vector<std::pair<long, long>> &all)
+    {
+        if (s.kind == statement::loop && !holds_barrier(s) && !is_promoted(s))
+            all.push_back({s.begin, s.end});
+        for (const statement &part : s.parts) note_own_loops(part, all);
+    }
+
+    /* Parameters that something is divided by get a name for what helps to do so (cucc_lanes.h). Returns its
+     * declarations. */
+    std::string name_divisors(const statement &body)
+    {
+        std::map<std::string, std::string> all;
+        std::vector<std::pair<long, long>> own;
+        note_own_loops(body, own);
+        for (long i = next(body_begin); i < body_end; i = next(i)) {
+            const long by = next(i), after = next(by);
+            const variable *v = find(by);
+            if (!(is(i, "/") || is(i, "%")) || !v || !v->parameter || v->pointer || v->assigned ||
+                strchr("[(.-", source(after)[0]))
+                continue;
+            const bool alone = std::any_of(own.begin(), own.end(), [&](std::pair<long, long> o) {
+                return o.first <= i && i < o.second;
+            });
+            if (alone && is(i, "/")) continue;
+            const std::string name = (alone ? "cucc_ring_" : "cucc_by_") + source(by);
+            all[name] = "const auto " + name +
+                        (alone ? " = ::cucc::ring(" : " = ::cucc::divisor(") + source(by) + "); ";
+            renamed.push_back(by);
+            tokens[(size_t)by].text = name;
+        }
+        std::string declarations;
+        for (const auto &d : all) declarations += d.second;
+        return declarations;
+    }
+
+    void rename_back()
+    {
+        for (long i : renamed) tokens[(size_t)i].text = source(i);
+        renamed.clear();
+    }
 
     void add_to_interval(const accesses &a)
     {

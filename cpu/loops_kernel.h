@@ -452,9 +452,26 @@ struct kernel {
         for (long j = next(s.open); j < equal; j = next(j)) zero += source(j);
     }
 
+    /* Of a pointer that is a parameter and what is added to it, always: what that points to. */
+    std::string memory_of_local(const variable &v, int depth = 0)
+    {
+        if (v.declarations != 1 || v.assigned || v.array || v.reference || v.start < 0 || depth > 4)
+            return "*";
+        const variable *from = find(v.start);
+        if (!v.pointer || !from || !from->pointer || from->assigned || !is(next(v.start), "+"))
+            return "*";
+        for (long j = next(next(v.start)); j < v.start_end; j = next(j)) {
+            const variable *w = find(j);
+            const bool number = w ? !w->pointer && !w->array && !w->reference : is_builtin(j);
+            if (is_name(j) && !is_member(j) && !number) return "*";
+            if (strchr("?[&,", source(j)[0])) return "*";
+        }
+        return from->parameter ? "@" + source(v.start) : memory_of_local(*from, depth + 1);
+    }
+
     std::string memory_of(const variable *v, long i)
     {
-        if (v) return v->parameter ? "@" + source(i) : "*";
+        if (v) return v->parameter ? "@" + source(i) : memory_of_local(*v);
         long open = next(i), close = is(open, "[") ? closing(open) : open;
         bool first = !zero.empty() && is_zero(next(open)) && next(next(open)) == close;
         if (!shared.count(source(i)) || !is(open, "[") || is(next(close), "[") ||

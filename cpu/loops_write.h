@@ -502,10 +502,12 @@ static std::string write_loops(const expander &e, long parameters, long brace)
             w.note_declarations(body);
             w.note_strides(body);
             while (w.note_changes(body, true) || w.level_declarations()) continue;
+            const std::string divisors = w.name_divisors(body);
             w.write_sequence(body.parts);
-            result = w.checks + w.arrays + w.out;
+            result = w.checks + divisors + w.arrays + w.out;
         } catch (const unsuitable &) {
         }
+        w.rename_back();
         if (!result.empty()) return result;
     }
     return "";

@@ -19,6 +19,77 @@ namespace cucc
 {
 [[noreturn]] void leave_loops(); /* the block is done again by fibers; it has stored nothing yet */
 
+/* A parameter that each thread divides by (loops_chunks.h): a product with its inverse, which the compiler does
+ * for several threads at once. Half more than the number is at least 1 / (2 value) away from where the quotient
+ * changes, and a double errs by 2^-20 / value at most. */
+template <class T> struct whole_divisor {
+    T value;
+    double inverse;
+    explicit whole_divisor(T value) : value(value), inverse(1 / (double)value)
+    {
+        if (__builtin_expect(value <= 0, 0)) leave_loops();
+    }
+    operator T() const
+    {
+        return value;
+    }
+};
+/* A parameter that numbers are taken modulo of in a thread's own loop: most are below it already, as in
+ * i = (i + 1) % n, and each waits for the last one. */
+template <class T> struct ring_of {
+    T size;
+};
+template <class T> inline ring_of<T> ring(T size)
+{
+    return {size};
+}
+template <class A, class T> inline auto operator%(const A &a, ring_of<T> by)
+{
+    typedef decltype(a % by.size) result;
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<T>) {
+        const result number = (result)a, size = (result)by.size;
+        return __builtin_expect(number >= 0 && number < size, 1) ? number : number % size;
+    } else {
+        return a % by.size;
+    }
+}
+template <class T> inline T divisor(T value)
+{
+    return value;
+}
+inline whole_divisor<int> divisor(int value)
+{
+    return whole_divisor<int>(value);
+}
+inline whole_divisor<unsigned int> divisor(unsigned int value)
+{
+    return whole_divisor<unsigned int>(value);
+}
+inline int quotient(int a, double inverse)
+{
+    return (int)((a + (a < 0 ? -0.5 : 0.5)) * inverse);
+}
+inline unsigned int quotient(unsigned int a, double inverse)
+{
+    return (unsigned int)(int)(floor((a + 0.5) * inverse) - 0x1p31) + 0x80000000u;
+}
+template <class A, class T> inline auto operator/(const A &a, whole_divisor<T> by)
+{
+    typedef decltype(a / by.value) result;
+    if constexpr (std::is_same_v<result, int> || std::is_same_v<result, unsigned int>)
+        return quotient((result)a, by.inverse);
+    else
+        return a / by.value;
+}
+template <class A, class T> inline auto operator%(const A &a, whole_divisor<T> by)
+{
+    typedef decltype(a % by.value) result;
+    if constexpr (std::is_same_v<result, int> || std::is_same_v<result, unsigned int>)
+        return (result)a - quotient((result)a, by.inverse) * (result)by.value;
+    else
+        return a % by.value;
+}
+
 inline unsigned int present_lanes(int thread, dim3 block)
 {
     int left = (int)(block.x * block.y * block.z) - (thread & ~31);

@@ -10,17 +10,16 @@ namespace cucc
 template <int fraction_bits> float widen(unsigned short bits)
 {
     constexpr int exponent_bits = 15 - fraction_bits;
+    if (exponent_bits == 8) return same_bits<float>((unsigned int)bits << 16); /* the upper half */
     constexpr unsigned int infinity = ((1u << exponent_bits) - 1) << fraction_bits;
     unsigned int magnitude = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
     if (magnitude >= infinity) /* or NaN, which becomes a quiet one where its form changes */
         magnitude = 0x7f800000u | (magnitude - infinity) << (23 - fraction_bits) |
-                    (exponent_bits < 8 && magnitude > infinity ? 0x400000u : 0);
-    else if (exponent_bits < 8) /* another bias, and numbers that are not normal any more */
+                    (magnitude > infinity ? 0x400000u : 0);
+    else /* another bias, and numbers that are not normal any more */
         magnitude = same_bits<unsigned int>(
             same_bits<float>(magnitude << (23 - fraction_bits)) *
             same_bits<float>((254u - (1u << (exponent_bits - 1)) + 1) << 23));
-    else
-        magnitude <<= 23 - fraction_bits;
     return same_bits<float>(sign | magnitude);
 }
 

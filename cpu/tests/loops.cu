@@ -212,6 +212,16 @@ __global__ void marks(int *q)
     q[threadIdx.x] = first * 10 + mark;
 }
 
+/* Through pointers of its own into what parameters point to. */
+__global__ void along_rows(const int *zeros, int *order, int *next)
+{
+    const int *row = zeros + threadIdx.x;
+    int *own = order + threadIdx.x;
+    int seen = 0;
+    for (int k = 0; k < 2; k++) seen += row[k] + atomicAdd(next, 1);
+    own[0] = seen;
+}
+
 /* Loops in which each thread begins elsewhere: all take a step before any takes the next one. The order of
  * visits shows it. */
 __global__ void visits(int *order, int *next, int count)
@@ -364,6 +374,77 @@ static void check_floats()
     }
 }
 
+/* Quotients of parameters, and what a thread counts around a ring. */
+__global__ void divides(const int *x, int *y, int count, int by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) y[i] = (x[i] / by) ^ (x[i] % by);
+}
+__global__ void divides_unsigned(const int *x, int *y, int count, unsigned int by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) y[i] = (x[i] / by) ^ (x[i] % by);
+}
+__global__ void divides_others(const int *x, float *y, int count, int by, float most)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) y[i] = (float)x[i] / by + x[i] / most + (float)((long long)x[i] * 3 / by % by);
+}
+__global__ void rings(int *y, int count, int size)
+{
+    int i = threadIdx.x, place = i;
+    for (int k = 0; k < count; k++) place = (place + 7 - i) % size;
+    y[i] = place;
+}
+
+static void check_quotients(void)
+{
+    static const int divisors[] = {1,          2,          3,     7,     768,     1023,
+                                   50257,      65536,      65537, 46341, 1000003, 0x3fffffff,
+                                   0x40000000, 0x7fffffff, -1,    -7};
+    int *x, *y;
+    cudaMallocManaged(&x, 4096 * sizeof *x);
+    cudaMallocManaged(&y, 4096 * sizeof *y);
+    for (int by : divisors) {
+        for (int i = 0; i < 4096; i++) {
+            int around = (int)((0x7fffffffu / (unsigned int)abs(by) - (unsigned int)i % 5) *
+                               (unsigned int)abs(by)) -
+                         2 + i % 3;
+            x[i] = i % 4 == 0   ? around
+                   : i % 4 == 1 ? -around
+                   : i % 4 == 2 ? 0x7fffffff - i
+                                : i - 2048;
+        }
+        divides<<<32, 128>>>(x, y, 4096, by);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        int wrong = 0;
+        for (int i = 0; i < 4096; i++) wrong += y[i] != ((x[i] / by) ^ (x[i] % by));
+        CHECK(wrong == 0);
+        divides_unsigned<<<32, 128>>>(x, y, 4096, (unsigned int)by);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        const unsigned int b = (unsigned int)by;
+        for (int i = 0; i < 4096; i++) wrong += y[i] != (int)((x[i] / b) ^ (x[i] % b));
+        CHECK(wrong == 0);
+        divides_others<<<32, 128>>>(x, (float *)y, 4096, by, 3.5f);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int i = 0; i < 4096; i++) {
+            float right = (float)x[i] / by + x[i] / 3.5f + (float)((long long)x[i] * 3 / by % by);
+            wrong += ((float *)y)[i] != right;
+        }
+        CHECK(wrong == 0);
+        rings<<<1, 64>>>(y, 100, by);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int i = 0; i < 64; i++) {
+            int place = i;
+            for (int k = 0; k < 100; k++) place = (place + 7 - i) % by;
+            wrong += y[i] != place;
+        }
+        CHECK(wrong == 0);
+    }
+    cudaFree(x);
+    cudaFree(y);
+}
+
 static void check_integers()
 {
     int before[n], sum = 0;
@@ -437,6 +518,10 @@ int main(int argc, char **argv)
         visits<<<1, 32>>>(q, q + 200, 100);
         CHECK(cudaDeviceSynchronize() == cudaSuccess && q[200] == 190);
         for (int i = 0; i < 100; i++) right &= q[i] == i && (i < 10 || q[100 + i] == 90 + i);
+        memset(q + 50, 0, 151 * sizeof *q);
+        along_rows<<<1, 32>>>(q + 50, q, q + 200);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess && q[200] == 64);
+        for (int i = 0; i < 32; i++) right &= q[i] == 32 + 2 * i;
         printf("%s\n", right ? "neighbours together" : "thread by thread");
         cudaFree(q);
         return failures;
@@ -454,6 +539,7 @@ int main(int argc, char **argv)
     check_floats();
     check_turns();
     check_integers();
+    check_quotients();
     exits<<<1, 64>>>(p, 50);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 50; i++) CHECK(p[i] == 49 - i);

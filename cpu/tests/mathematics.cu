@@ -7,15 +7,18 @@
 
 enum { n = 1 << 16 };
 
-#define KERNEL(name)                                               \
-    __global__ void of_##name(float *y, const float *x, int count) \
-    {                                                              \
-        int i = blockIdx.x * blockDim.x + threadIdx.x;             \
-        if (i < count) y[i] = name(x[i]);                          \
-    }                                                              \
-    static double right_##name(double x)                           \
-    {                                                              \
-        return name##_of_double(x);                                \
+#define KERNEL(name)                                                  \
+    __global__ void of_##name(float *y, const float *from, int count) \
+    {                                                                 \
+        int i = blockIdx.x * blockDim.x + threadIdx.x;                \
+        if (i < count) {                                              \
+            float x = from[i]; /* not the x of blockIdx */            \
+            y[i] = name(x);                                           \
+        }                                                             \
+    }                                                                 \
+    static double right_##name(double x)                              \
+    {                                                                 \
+        return name##_of_double(x);                                   \
     }
 #define expf_of_double  exp
 #define logf_of_double  log
