@@ -66,6 +66,11 @@ uint32_t calling_code()
         if (code < trace_bit) trace.push_back((uint32_t)code); /* else in a library */
     }
     std::lock_guard<std::recursive_mutex> lock(message_lock());
+    uint32_t launched = inside_kernel() ? current_launch()->request.launched_at : 0;
+    if (launched & trace_bit) { /* a kernel of the runner's: where it was launched */
+        const std::vector<uint32_t> &more = traces()[launched & ~trace_bit];
+        trace.insert(trace.end(), more.begin(), more.end());
+    }
     return number_of_trace(trace);
 }
 

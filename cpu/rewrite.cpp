@@ -36,6 +36,14 @@ static void rewrite_dynamic_shared(long begin, long end)
     text(array) = of_arrays ? "(*" + source(array) + ")" : "*" + source(array);
     text(bracket) = text(next(bracket)) = "";
     text(end) = " = ::cucc::dynamic_shared();";
+    long depth = 0; /* the array as a reference to something else: it is a pointer here */
+    for (long i = next(end); i < count() && depth >= 0; i = next(i)) {
+        depth += is(i, "{") - is(i, "}");
+        if (source(i) != source(array) || is(next(i), "[") || is(next(i), "(")) continue;
+        long p = previous(i), q = previous(p);
+        bool by_name = is(p, "(") && is(q, ">") && is(previous(q), "&") && is(next(i), ")");
+        if (by_name || (is(p, ")") && is(q, "&"))) text(i) = "*" + source(i);
+    }
 }
 
 /* Outside of functions: a variable of each OS thread. */

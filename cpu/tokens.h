@@ -260,7 +260,9 @@ static std::vector<long> declared_names(long begin, long end)
     int angles = 0;
     bool complete = false;
     for (long i = begin; i < end; i = next(i)) {
-        bool struct_body = is(last, "struct") || is(previous(last), "struct");
+        bool struct_body = false; /* or a union's */
+        for (const char *word : {"struct", "union", "class"})
+            struct_body |= is(last, word) || is(previous(last), word);
         if (is(i, "[") || is(i, "=") || (is(i, "{") && !struct_body)) complete = true;
         if (opens(i)) {
             i = closing(i);

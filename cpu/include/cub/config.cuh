@@ -1,2 +1,3 @@
-/* Every header of CUB includes this one first. */
-#error "CUB's functions for warps are PTX, and need a GPU (Thrust's functions do the same)"
+/* Every header of a toolkit's CUB includes this one first. */
+#error \
+    "this part of CUB is not there (cpu/include/cub has what is), and a toolkit's is PTX, which needs a GPU"

@@ -1,5 +1,7 @@
-/* Bounds, what nobody has written, and memory of the host; right twins begin with right_. */
+/* Bounds, what nobody has written, memory of the host, and CUB's storage; right twins begin with right_. */
 #include "faults.h"
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <stdlib.h>
 
 enum { N = 256 };
@@ -150,6 +152,25 @@ __global__ void right_variables(int *out, int)
     free(heap);
 }
 
+/* Storage that CUB's function still reads when the next one writes. */
+__global__ void storage_again(int *out, int)
+{
+    typedef cub::BlockReduce<int, N> reduce;
+    __shared__ reduce::TempStorage temp;
+    int sum = reduce(temp).Sum(out[threadIdx.x]);            /* storage_r */
+    int most = reduce(temp).Reduce(threadIdx.x, cub::Max()); /* storage_w */
+    if (threadIdx.x == 0) out[0] = sum + most;
+}
+__global__ void right_storage(int *out, int)
+{
+    typedef cub::BlockReduce<int, N> reduce;
+    __shared__ reduce::TempStorage temp;
+    int sum = reduce(temp).Sum(out[threadIdx.x]);
+    __syncthreads();
+    int most = reduce(temp).Reduce(threadIdx.x, cub::Max());
+    if (threadIdx.x == 0) out[0] = sum + most;
+}
+
 int main(int count, char **words)
 {
     const char *chosen = count > 1 ? words[1] : "";
@@ -192,6 +213,12 @@ int main(int count, char **words)
     if (IS(list_of_nothing)) sum_list<<<1, 1>>>(list{NULL, 4}, out);
     if (IS(right_list)) sum_list<<<1, 1>>>(list{out + 4, 4}, out);
     if (IS(rows_of_the_host)) sum_two_levels<<<1, 1>>>(device_rows, out);
+    size_t bytes = 1;
+    if (IS(cub_unwritten))
+        CHECK(cub::DeviceReduce::Sum(out + 1, bytes, fresh, out, N)); /* cub_unwritten */
+    if (IS(right_cub)) CHECK(cub::DeviceReduce::Sum(out + 1, bytes, out, out, N));
+    KERNEL(storage_again, 1, N, 0, out, 0)
+    KERNEL(right_storage, 1, N, 0, out, 0)
     KERNEL(shared_unwritten, 1, N, 0, out, 0)
     KERNEL(bins_unwritten, 1, N, 0, out, 0)
     KERNEL(dynamic_unwritten, 1, N, N * 4, out, 0)

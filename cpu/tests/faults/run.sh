@@ -176,6 +176,8 @@ memory list_on_heap stray list
 memory list_on_stack stray list
 memory list_of_nothing nowhere list
 memory rows_of_the_host stray levels
+memory cub_unwritten unwritten cub_unwritten
+memory storage_again race storage_w storage_r
 memory shared_unwritten unwritten shared_unwritten
 memory bins_unwritten unwritten bins_unwritten
 memory dynamic_unwritten unwritten dynamic_unwritten

@@ -483,7 +483,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
-        if (short_last && end == s.steps && left >= STAGES) left += STILL - STAGES;
+        if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
     steps:
 #pragma unroll 1
         for (; (left & STEPS) > 0; left--) {

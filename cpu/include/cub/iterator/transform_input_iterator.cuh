@@ -1,0 +1,1 @@
+#include "counting_input_iterator.cuh"
