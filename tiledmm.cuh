@@ -72,8 +72,8 @@
                         sm_90, compiled for sm_90a, or a device whose units of double are few, to
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
-     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
-                        share out k; double on tensor cores from sm_80 on
+     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
+                        that share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
@@ -163,10 +163,11 @@
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time); without that
+   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 32 KB
+   a multiprocessor where tiles are few; without that
    it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
    speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
-   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 21890) in magnitude, zeros apart, those of them
+   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
    that are small: below some 2^-23 of the product of the largest elements of their row and column.
    Keep to TMM_PIPELINED if many are like that.
 
@@ -5923,9 +5924,10 @@ TMM_KERNEL void __launch_bounds__(256)
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
-   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. The warps divide k (sliced-K): each computes the
-   whole tile for every eighth step of 8 k, with a ring and sums of its own. No warp waits for
-   another until all have finished. Then the eight partial tiles are added through shared memory.
+   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and a team of 1 to 8 warps. These divide k (sliced-K): of 8,
+   each computes the whole tile for every eighth step of 8 k, with a ring and sums of its own. No
+   warp waits for another until all have finished. Then their partial tiles are added through shared
+   memory.
 
         k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
              +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
@@ -8252,7 +8254,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
                 or doubtful ones in large tiles by BF16x6
    What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
    most of their elements are not doubtful. The bits of an element depend on its row, its column and
-   K alone; with BF16x6, which is for one product only, also on M and N.
+   K alone; with BF16x6 or K in parts, which are for one product only, also on M and N.
 
    KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
    padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a
@@ -9643,7 +9645,7 @@ enum {
        tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 | S of c1 | L of c0 ...
        registers      sum+=c1   c0 2^-11  c1 2^-11  sum+=c0   sum+=c1   c0 2^-11
 
-   With 64 x 64, which is taken if there is a multiprocessor for each tile, warpgroups have the same
+   With 64 x 64, which is taken if each tile or part has a multiprocessor, warpgroups have the same
    tile and every other window:
        warpgroup 1   | window 0 | window 2 | window 4 | ...      stores the left half of C
        warpgroup 2   | window 1 | window 3 | window 5 | ...      stores the right half */
@@ -13820,8 +13822,9 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
    be wide. */
 static inline float TMM_FN(gemm__least_element)(long long K)
 {
-    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2: bench/notes/tensor_float.md. */
-    static const int from[] = {93, 187, 497, 1603, 5767, 21890};
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
+       of 64 k that are added in parts: bench/notes/tensor_float.md. */
+    static const int from[] = {93, 188, 503, 1628, 5860, 22250};
     int t = 0;
     while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
     return ldexpf(1, -14 - t);

@@ -670,7 +670,7 @@ static void by_wgmma(int n)
    shorter. */
 static void in_parts(int n)
 {
-    static const int counts[] = {2, 3, 7};
+    static const int counts[] = {2, 3, 5}; /* all fit these K, and 132 multiprocessors */
     char name[96];
     for (int i = 0; i < 3; i++) {
         parts_wanted = counts[i];

@@ -72,8 +72,8 @@
                         sm_90, compiled for sm_90a, or a device whose units of double are few, to
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
-     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
-                        share out k; double on tensor cores from sm_80 on
+     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
+                        that share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
@@ -163,10 +163,11 @@
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time); without that
+   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 32 KB
+   a multiprocessor where tiles are few; without that
    it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
    speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
-   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 21890) in magnitude, zeros apart, those of them
+   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
    that are small: below some 2^-23 of the product of the largest elements of their row and column.
    Keep to TMM_PIPELINED if many are like that.
 

@@ -18,9 +18,10 @@
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
-   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. The warps divide k (sliced-K): each computes the
-   whole tile for every eighth step of 8 k, with a ring and sums of its own. No warp waits for
-   another until all have finished. Then the eight partial tiles are added through shared memory.
+   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and a team of 1 to 8 warps. These divide k (sliced-K): of 8,
+   each computes the whole tile for every eighth step of 8 k, with a ring and sums of its own. No
+   warp waits for another until all have finished. Then their partial tiles are added through shared
+   memory.
 
         k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
              +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0

@@ -154,8 +154,9 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
    be wide. */
 static inline float TMM_FN(gemm__least_element)(long long K)
 {
-    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2: bench/notes/tensor_float.md. */
-    static const int from[] = {93, 187, 497, 1603, 5767, 21890};
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
+       of 64 k that are added in parts: bench/notes/tensor_float.md. */
+    static const int from[] = {93, 188, 503, 1628, 5860, 22250};
     int t = 0;
     while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
     return ldexpf(1, -14 - t);

@@ -34,7 +34,7 @@
                 or doubtful ones in large tiles by BF16x6
    What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
    most of their elements are not doubtful. The bits of an element depend on its row, its column and
-   K alone; with BF16x6, which is for one product only, also on M and N.
+   K alone; with BF16x6 or K in parts, which are for one product only, also on M and N.
 
    KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
    padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a

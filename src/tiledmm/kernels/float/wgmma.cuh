@@ -164,7 +164,7 @@ enum {
        tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 | S of c1 | L of c0 ...
        registers      sum+=c1   c0 2^-11  c1 2^-11  sum+=c0   sum+=c1   c0 2^-11
 
-   With 64 x 64, which is taken if there is a multiprocessor for each tile, warpgroups have the same
+   With 64 x 64, which is taken if each tile or part has a multiprocessor, warpgroups have the same
    tile and every other window:
        warpgroup 1   | window 0 | window 2 | window 4 | ...      stores the left half of C
        warpgroup 2   | window 1 | window 3 | window 5 | ...      stores the right half */
