@@ -1124,7 +1124,6 @@ enum {
     TMM__TUNED_FLOAT = 4
 };
 /* Blocks of KERNEL CONVERT: 256 << n threads. */
-enum { TMM__CONVERT_256, TMM__CONVERT_512, TMM__CONVERT_1024, TMM__CONVERT_SIZES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
@@ -1231,20 +1230,20 @@ typedef struct tmm__costs {
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
        memory. */
     double pack, pack_rate;
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
-       by mma.sync, and of a tile besides; for each element where rows of C cannot be stored by 16
-       bytes. With two blocks on a multiprocessor, of two tiles. part: of a tile that is a part of
-       the k of one; add: of each part, to be added. l2_bytes: blocks keep together in k if A and B
-       have more. convert_one_wave_k: up to this K operands with few lines are converted
-       by 1024 threads a block; convert_256_k, convert_512_k: up to these K by 256 and 512. */
+    /* KERNEL TENSOR FLOAT, each by wgmma, then by mma.sync. Clocks of a launch, once; of 64 k of a
+       tile of each instance: window, and busy more where all multiprocessors are at work; of a tile
+       besides; for each element where rows of C cannot be stored by whole sectors, or 16 bytes. With
+       two blocks on a multiprocessor, of two tiles. For tiles in parts, one to a block, then
+       several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
+       in k if A and B have more. Elements from which on operands are converted by tiles: of short
+       lines and others across memory, and along it. */
     struct {
-        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, part, add, l2_bytes;
-        int convert_256_k, convert_one_wave_k, convert_512_k;
-        /* KERNEL CONVERT: once, for each round of all blocks that fit, by their size, and bytes in
-           a nanosecond as a part of those of memory; bytes of an element that is read again; how
-           much longer it takes, if operands cannot be read by 16 bytes. */
-        double convert, convert_round[TMM__CONVERT_SIZES], convert_rate, convert_again,
-            convert_single;
+        double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
+        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
+        double tiles_short, tiles_across, tiles_along;
+        /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
+           in a nanosecond as a part of those of memory. */
+        double convert, convert_round, convert_rate;
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
@@ -1387,20 +1386,20 @@ static const tmm__costs tmm__measured = {
     3510,                                                      /* pack */
     0.715,                                                     /* pack_rate */
     {
-        {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
-        {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
-        0.438,                                       /* odd */
-        2000,                                        /* part */
-        900,                                         /* add */
-        6e7,                                         /* l2_bytes */
-        256,                                         /* convert_256_k */
-        512,                                         /* convert_one_wave_k */
-        2048,                                        /* convert_512_k */
-        5080,                                        /* convert */
-        {5760, 8860, 16500},                         /* convert_round */
-        1.62,                                        /* convert_rate */
-        11.9,                                        /* convert_again */
-        0.124,                                       /* convert_single */
+        {1410, 0},                                 /* once */
+        {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
+        {{517, 702, 322, 90}, {0}},                /* busy */
+        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
+        {0.215, 0.438},                            /* odd */
+        {3380, 4160},                              /* part */
+        {602, 580},                                /* add */
+        6e7,                                       /* l2_bytes */
+        1.5e6,                                     /* tiles_short */
+        5e6,                                       /* tiles_across */
+        1e6,                                       /* tiles_along */
+        5770,                                      /* convert */
+        1240,                                      /* convert_round */
+        1.87,                                      /* convert_rate */
     },
     {
         26,      /* fp64 */
@@ -1441,6 +1440,7 @@ static inline const tmm__costs *tmm__tuned(void)
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
+    int has_carveout;   /* tmm__prefer_shared has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
     int clusters[TMM__MOST_CLUSTER +
@@ -1549,6 +1549,17 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
                   "cudaFuncSetAttribute");
     if (status == TMM_OK) facts->shared = bytes;
     return status;
+}
+
+/* How much of the memory of L1 is shared memory while a kernel runs, in percent: else it may stay what
+   the kernel before needed. Asked for once; without it the kernel is only slower. */
+static inline void tmm__prefer_shared(const void *kernel, int percent)
+{
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->has_carveout) return;
+    facts->has_carveout = 1;
+    (void)tmm__succeeded(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
 }
 
 /* For which PTX version a kernel was compiled (90: sm_90), and its static shared memory. */
@@ -8303,9 +8314,11 @@ typedef struct tmm__float_job {
     int parts; /* of the k of each tile, s.steps blocks of 32 k each; see wgmma_add_parts */
 } tmm__float_job;
 
-enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
-enum { TMM__FLOAT_PACE = 8 }; /* blocks of 32 k from one tmm__keep_pace to the next */
+enum { TMM__FLOAT_BAND = 8 };   /* rows of tiles that are walked together */
+enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the next */
+enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
+enum { TMM__TILE_PITCH = 33 }; /* floats from a row to the next, in KERNEL CONVERT TILES */
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
@@ -8424,6 +8437,15 @@ static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned
     *lo = tmm__to_half((x - tmm__from_half(hi_x)) * factor);
     *lo |= tmm__to_half((y - tmm__from_half(hi_y)) * factor) << 16;
 #endif
+}
+
+/* The scale of a line as the exponent of a float, by the bits of its largest magnitude: that is then
+   in [2^14, 2^15), with 2^126 at most. A line of zeros, or one that is not finite, has scale 1. */
+static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
+{
+    unsigned exponent = 268 - (most >> 23);
+    if (exponent > 253) exponent = 253;
+    return most == 0 || most >= 0x7f800000u ? 127 : exponent;
 }
 
 /* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
@@ -8651,6 +8673,8 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
    through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
+   Large operands: KERNEL CONVERT TILES.
+
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
@@ -8713,13 +8737,9 @@ TMM_KERNEL void __launch_bounds__(1024)
     }
 #endif
 
-    /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
     most = top[r];
-    unsigned scale_bits = 268 - (most >> 23);
-    if (scale_bits > 253) scale_bits = 253;
-    bool fits = most < 0x7f800000u;
-    if (most == 0 || !fits) scale_bits = 127;
-    float scale = tmm__bits_float(scale_bits << 23);
+    unsigned exponent = tmm__scale_exponent(most);
+    float scale = tmm__bits_float(exponent << 23);
     unsigned char *blocks =
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
@@ -8765,7 +8785,185 @@ TMM_KERNEL void __launch_bounds__(1024)
     __syncthreads();
     if (threadIdx.x < LINES)
         to.scales[product * 64ll * to.line_blocks + line] =
-            fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
+            most < 0x7f800000u ? tmm__bits_float(small[r] << 31 | (254 - exponent) << 23) : 0.0f;
+}
+#endif
+/* src/tiledmm/kernels/float/convert_tiles.cuh. KERNEL CONVERT TILES: a large operand becomes FP16.
+   Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+#if TMM__WGMMA
+/* Loads a warp's tile: lane l gets 32 k of one line. (line, at): where the tile begins; it has
+   `lines` lines, 32 / lines times 32 k of each. Neighbouring lanes read neighbouring words, so each
+   load is of 128 bytes, wherever they begin: along lines, then through `mine` to the lane that has
+   the line; or across them, at one k of 32 lines (of 8, 32 bytes). Zeros stand for what is not
+   there. */
+static __device__ __forceinline__ void TMM_FN(tile_load)(float *v, const tmm__lines *from,
+                                                         const float *x, int line, int at,
+                                                         int log_lines, int K, float *mine)
+{
+    enum { PITCH = TMM__TILE_PITCH };
+    const int lane = threadIdx.x % 32, mask = (1 << log_lines) - 1;
+    const long long line_stride = from->line_stride, k_stride = from->k_stride;
+    if (k_stride != 1) {
+        line += lane & mask, at += lane >> log_lines << 5;
+        int left = line < from->lines ? K - at : 0;
+        x += line * line_stride + at * k_stride;
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            v[i] = 0;
+            tmm__load_if(&v[i], x, 4, i < left);
+            x += k_stride;
+        }
+        return;
+    }
+#pragma unroll
+    for (int g = 0; g < 32; g += 8) {
+        int first = line + (g & mask), k = at + (g >> log_lines << 5) + lane;
+        int left = k < K ? (int)(from->lines - first) : 0;
+        const float *one = x + first * line_stride + k;
+#pragma unroll
+        for (int i = g; i < g + 8; i++) {
+            v[i] = 0;
+            tmm__load_if(&v[i], one, 4, i - g < left);
+            one += line_stride;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 32; i++) mine[i * PITCH + lane] = v[i];
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 32; i++) v[i] = mine[lane * PITCH + i];
+    __syncwarp();
+}
+
+/* Scales and converts a warp's tile, and stores it: each store is of 512 bytes, four lines of a
+   block. *least becomes the size of its smallest element, less 1, so that zero is the largest. */
+static __device__ __forceinline__ void TMM_FN(tile_store)(float *v, float scale, unsigned *least,
+                                                          const tmm__fp16_operand *to,
+                                                          unsigned char *blocks, int line, int at,
+                                                          int log_lines, float *mine)
+{
+    const int lane = threadIdx.x % 32, lines = 1 << log_lines;
+    uint4 *out = (uint4 *)mine + lane * 8;
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        uint4 hi, lo;
+        float *x = v + 8 * c;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            x[j] *= scale;
+            unsigned size = (tmm__float_bits(x[j]) & 0x7fffffffu) - 1;
+            *least = min(*least, size);
+        }
+        tmm__fp16_pair(x[0], x[1], &hi.x, &lo.x);
+        tmm__fp16_pair(x[2], x[3], &hi.y, &lo.y);
+        tmm__fp16_pair(x[4], x[5], &hi.z, &lo.z);
+        tmm__fp16_pair(x[6], x[7], &hi.w, &lo.w);
+        int place = c ^ lane % 8; /* the line is a multiple of 8 and that */
+        out[place] = hi, out[place ^ 4] = lo;
+    }
+    __syncwarp();
+    blocks += ((size_t)(at / 32) * to->line_blocks + line / 64) * TMM__BLOCK_BYTES;
+    blocks += line % 64 * 128 + lane % 8 * 16;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        int row = 4 * i + lane / 8, deeper = row >> log_lines;
+        uint4 piece = ((const uint4 *)mine)[32 * i + lane];
+        size_t block = (size_t)deeper * to->line_blocks * TMM__BLOCK_BYTES;
+        if (at + 32 * deeper < 32 * to->k_blocks)
+            *(uint4 *)(blocks + block + (row & (lines - 1)) * 128) = piece;
+    }
+    __syncwarp();
+}
+#endif
+
+/* KERNEL CONVERT TILES. The same as KERNEL CONVERT, bit by bit, where operands are large: its pieces
+   of 32 bytes, across memory, and stores of 64 are bound by the tags of L2. Here a warp has a tile,
+   32 lines x 32 k or 8 lines x 128 k, 2^log_lines lines, which goes through shared memory:
+
+       line    k ->                           a block: warps along k
+         0    +----------+----------+---      a cluster: `ranks` blocks along k, with the same lines
+         :    | warp 0   | warp 1   | ...     in memory: 4 KB of a block of 64 lines x 32 k
+        31    +----------+----------+---
+
+   A warp first finds the largest magnitudes, which gives scales once all of the cluster have told
+   theirs. Longer lines than a cluster has are read twice. Moves 8 bytes an element, else 12; 4
+   operations a byte or so: bound by memory, or by L2 where that holds the operand. */
+TMM_KERNEL void __launch_bounds__(512, 2)
+    TMM_FN(gemm_convert_tiles)(int K, float least_element, int groups_A, int ranks, int log_lines,
+                               const tmm__lines a, const tmm__fp16_operand out_a,
+                               const tmm__lines b, const tmm__fp16_operand out_b)
+{
+#if TMM__WGMMA
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ unsigned top[32], small[32];
+    const int lines = 1 << log_lines, depth = 1024 >> log_lines; /* of a tile */
+    int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
+    bool is_A = group < groups_A;
+    const tmm__lines from = is_A ? a : b;
+    const tmm__fp16_operand to = is_A ? out_a : out_b;
+    const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int step = ranks * warps * depth, row = lane & (lines - 1), padded = 32 * to.k_blocks;
+    int line = (group - (is_A ? 0 : groups_A)) << log_lines;
+    int from_k = (rank * warps + warp) * depth;
+    float *mine = (float *)tmm__memory + warp * (32 * TMM__TILE_PITCH);
+    unsigned product = blockIdx.y;
+
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (product > 0 && from.product_stride == 0) return;
+    if (threadIdx.x < 32) top[threadIdx.x] = small[threadIdx.x] = 0;
+    __syncthreads();
+    const float *x = from.X + product * from.product_stride;
+    unsigned char *blocks =
+        to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
+    unsigned most = 0, least = 0xffffffffu, exponent = 127;
+    float v[32];
+#pragma unroll 1
+    for (int pass = 0; pass < 2; pass++) {
+#pragma unroll 1
+        for (int k = from_k; k < padded; k += step) {
+            if (pass == 0 || padded > step)
+                TMM_FN(tile_load)(v, &from, x, line, k, log_lines, K, mine);
+            if (pass > 0) {
+                TMM_FN(tile_store)
+                (v, tmm__bits_float(exponent << 23), &least, &to, blocks, line, k, log_lines, mine);
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < 32; i++) most = max(most, tmm__float_bits(v[i]) & 0x7fffffffu);
+        }
+        if (pass > 0) break;
+        for (int i = lines; i < 32; i *= 2) most = max(most, __shfl_xor_sync(~0u, most, i));
+        if (lane < lines) atomicMax(&top[row], most);
+        __syncthreads();
+        if (ranks > 1) {
+            tmm__cluster_arrive(true);
+            tmm__cluster_wait();
+            for (int i = threadIdx.x; i < ranks * lines; i += blockDim.x)
+                atomicMax(&top[i & (lines - 1)],
+                          tmm__load_word_cluster(&top[i & (lines - 1)], i >> log_lines));
+            __syncthreads();
+        }
+        most = top[row];
+        exponent = tmm__scale_exponent(most);
+    }
+    bool wide = least < tmm__float_bits(least_element) - 1;
+    if (ranks > 1) {
+        if (wide) tmm__store_word_cluster(&small[row], 0, 1);
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (rank > 0) return;
+    }
+    if (wide) small[row] = 1; /* by any thread of the line */
+    __syncthreads();
+    if ((int)threadIdx.x < lines)
+        to.scales[product * 64ll * to.line_blocks + line + row] =
+            most < 0x7f800000u ? tmm__bits_float(small[row] << 31 | (254 - exponent) << 23) : 0.0f;
+#else
+    (void)K, (void)least_element, (void)groups_A, (void)ranks, (void)log_lines;
+    (void)a, (void)out_a, (void)b, (void)out_b;
+#endif
 }
 #endif
 /* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
@@ -9039,13 +9237,13 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
-   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Own
-   tiles are those of which it had the last of `parts`: of others it finds nothing. */
+   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
+   own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
                                                             int edge, int tile_m, int tile_n,
-                                                            int parts)
+                                                            int parts, unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -9063,7 +9261,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
-            if (product < parts - 1) row_end = 0;
+            if (!(finished >> n / all_own & 1)) row_end = 0;
             product = 0;
         }
         row = part / across_own * edge, col = part % across_own * edge;
@@ -9305,7 +9503,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
 static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
                                                        int self, bool named, bool rejected,
                                                        bool doubtful, const bool large_tiles,
-                                                       int tile_m, int tile_n, int parts)
+                                                       int tile_m, int tile_n, int parts,
+                                                       unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -9323,7 +9522,7 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
         bool more = TMM_FN(recheck_find)(job, region, n, thread, named, own, small ? 64 : 128,
-                                         tile_m, tile_n, parts);
+                                         tile_m, tile_n, parts, finished);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
         int count = own && more ? TMM_FN(recheck_count)(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {
@@ -9473,7 +9672,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
         }
     }
     __syncthreads();
-    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1);
+    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1, 0);
 #else
     (void)job;
 #endif
@@ -9484,8 +9683,8 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
    Uses: kernels/float/numbers.cuh, ptx.cuh.
    Used by: kernels/float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
-   among how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or
-   201. */
+   among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
+   memory. */
 #ifndef TMM__WGMMA_LIST
 #define TMM__WGMMA_LIST(_)      \
     _(1, 256x128, 2, 128, 4, 1) \
@@ -9505,8 +9704,9 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
 #define TMM__WGMMA_ROWS     (128 / TMM__WGMMA_K_GROUPS * TMM__WGMMA_DOWN)
 #define TMM__WGMMA_SUMS     (TMM__WGMMA_COLS / 2) /* of a thread, in 64 rows */
 /* Columns that a warpgroup stores, and pairs of neighbours in a row that a thread does. */
-#define TMM__WGMMA_STORED (TMM__WGMMA_COLS / TMM__WGMMA_K_GROUPS)
-#define TMM__WGMMA_PAIRS  (TMM__WGMMA_STORED / 8)
+#define TMM__WGMMA_STORED  (TMM__WGMMA_COLS / TMM__WGMMA_K_GROUPS)
+#define TMM__WGMMA_PAIRS   (TMM__WGMMA_STORED / 8)
+#define TMM__WGMMA_THROUGH (TMM__WGMMA_STORED < 64 ? TMM__WGMMA_STORED : 64) /* see store_rows */
 /* Whether all columns go at once, not one half after the other; columns of a wgmma. */
 #define TMM__WGMMA_AT_ONCE (TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 64)
 #define TMM__WGMMA_WIDTH   (TMM__WGMMA_AT_ONCE ? TMM__WGMMA_COLS : TMM__WGMMA_COLS / 2)
@@ -9531,8 +9731,11 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
 #define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
 #define tmm__wgmma_add_parts     TMM__INSTANCE(wgmma_add_parts_, WGMMA)
+#define tmm__wgmma_count_part    TMM__INSTANCE(wgmma_count_part_, WGMMA)
+#define tmm__wgmma_store_rows    TMM__INSTANCE(wgmma_store_rows_, WGMMA)
 #define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
 #define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_next_row      TMM__INSTANCE(wgmma_next_row_, WGMMA)
 #define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
 #define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
 
@@ -9620,6 +9823,7 @@ enum {
     TMM__INSTANCE(wgmma_readers_, WGMMA) =
         8 / TMM__WGMMA_K_GROUPS, /* warps that multiply a stage */
     TMM__INSTANCE(wgmma_bytes_, WGMMA) = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
+                                         + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
 
 #if TMM__WGMMA
@@ -9829,35 +10033,69 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
     }
 }
 
-/* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
-   their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
-   0, of the only one. The block with the last part waits for the others and adds their sums, always
-   in this order; true: it has them all, and stores the tile. Each block has one part, and waits
-   only for blocks of lower numbers, which began before it. A part has 32 KB at most, which L2
-   holds. */
+/* Counts a part of a tile that is stored; *is_last: all are there. A flag is the ticket of the launch,
+   but its last 6 bits how many have arrived; 0 again when all have. By all threads that multiply. */
+static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long *flag,
+                                                             unsigned long long ticket, int parts,
+                                                             int thread, int *is_last)
+{
+    enum { COUNT = 64 };
+    static_assert((int)COUNT > (int)TMM__FLOAT_PARTS, "it has room for them");
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (thread == 0) {
+        unsigned long long none = ticket / COUNT * COUNT, seen = none, before;
+        __threadfence();
+        do {
+            before = seen;
+            seen = atomicCAS(flag, before, (before / COUNT * COUNT == none ? before : none) + 1);
+        } while (seen != before);
+        *is_last = before == none + parts - 1;
+        if (*is_last) atomicExch(flag, 0);
+        __threadfence();
+    }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+}
+
+/* Where the k of a tile are cut in parts, all tiles have their first part, then their second, as
+   products of a batch do: `tile` counts on, and *product is the part; it becomes 0, of the only one.
+   A part has 32 KB at most, which L2 holds; they are always added in the same order. True: this block
+   has them all, and stores the tile.
+   - Where each block has one part, the block with the last one waits for the others. All blocks run
+     at once; and it waits only for blocks of lower numbers, which began before it.
+   - Where blocks have several, none may wait: the one that arrives last adds all parts. This takes
+     some 1.2 microseconds longer, for it stores its own one, too. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int *product, int thread)
+                                                            int tile, int *product, int *is_last,
+                                                            int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
     const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1, part = *product;
+    const bool counted = (unsigned)(tiles * job->parts) > gridDim.x;
     tile -= part * tiles, *product = 0;
     float4 *place = (float4 *)s->partials + (size_t)tile * FOURS * 256 + thread;
     const size_t apart = (size_t)tiles * FOURS * 256; /* from a part to the next */
-    if (part < last) {
-        place += part * apart;
+    if (counted || part < last) {
 #pragma unroll
         for (int i = 0; i < FOURS; i++)
-            place[i * 256] =
+            place[part * apart + i * 256] =
                 make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
+    }
+    if (counted) {
+        tmm__wgmma_count_part(s->flags + tile, s->ticket, job->parts, thread, is_last);
+        if (!*is_last) return false;
+#pragma unroll
+        for (int i = 0; i < 4 * FOURS; i++) sum[i] = 0;
+    } else if (part < last) {
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (thread == 0) tmm__flag_set(s->flags + part * tiles + tile, s->ticket);
         return false;
+    } else {
+        if (thread < last) tmm__flag_wait(s->flags + thread * tiles + tile, s->ticket);
+        asm volatile("bar.sync 2, 256;" ::: "memory");
     }
-    if (thread < last) tmm__flag_wait(s->flags + thread * tiles + tile, s->ticket);
-    asm volatile("bar.sync 2, 256;" ::: "memory");
 #pragma unroll 2
-    for (int n = 0; n < last; n++) {
+    for (int n = 0; n < last + counted; n++) {
 #pragma unroll
         for (int i = 0; i < FOURS; i++) {
             float4 four = __ldcg(place + i * 256); /* L1 may have what lay there before */
@@ -9903,6 +10141,71 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
+    }
+}
+
+/* Stores 8 rows of C of which no element is rejected or doubtful, by a warp: `rows` exist from c on,
+   and `cols` columns; lane l has row l / 4. Where rows of C begin anywhere, pairs from registers would
+   write parts of sectors of 32 bytes, which takes L2 several times as long. So rows go through
+   shared memory, and lanes begin at a sector:
+       sectors       |       |       |       |       |       |       |       |       |
+       lanes     ... shift - 1   shift ..                                         31
+       store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
+static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
+                                                             int row, int col, int cols,
+                                                             const float *sum, float row_scale,
+                                                             const float *col_scale)
+{
+    enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
+    const float alpha = job->alpha, beta = job->beta;
+    const long long ldc = job->ldc;
+    int thread = threadIdx.x - 128;
+    TMM__HIDE(thread); /* nothing of it stays in registers through the loop over tiles */
+    int lane = thread % 32;
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    float *through = (float *)(tmm__memory + TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024) +
+                     thread / 32 * (8 * PITCH);
+    /* from here on as the lane that has the first row and column */
+    row -= lane / 4, col -= lane % 4 * 2, cols += lane % 4 * 2;
+    c -= lane / 4 * ldc + lane % 4 * 2;
+    int rows = min((int)job->M - row, 8);
+    asm volatile("" : "+f"(row_scale));
+#pragma unroll
+    for (int first = 0; first < TMM__WGMMA_STORED; first += COLS) {
+        float2 *place = (float2 *)(through + lane / 4 * PITCH + lane % 4 * 2);
+#pragma unroll
+        for (int j = 0; j < COLS / 8; j++) {
+            int pair = first / 8 + j;
+            place[4 * j] = make_float2(sum[4 * pair] * (row_scale * col_scale[2 * pair]),
+                                       sum[4 * pair + 1] * (row_scale * col_scale[2 * pair + 1]));
+        }
+        __syncwarp();
+#pragma unroll 4
+        for (int r = 0; r < 8; r++) {
+            float *to = c + r * ldc + first;
+            int shift = (int)((size_t)to / 4 % 8);
+            float old[COLS / 32];
+#pragma unroll
+            for (int h = 0; h < COLS / 32; h++) {
+                int at = lane + 32 * h - shift;
+                if (at < 0) at += COLS;
+                old[h] = 0;
+                if (beta != 0) {
+                    tmm__load_if(&old[h], to + at, 4, (r < rows) & (first + at < cols));
+                    old[h] = TMM__MUL(beta, old[h]);
+                }
+            }
+#pragma unroll
+            for (int h = 0; h < COLS / 32; h++) {
+                int at = lane + 32 * h - shift;
+                if (at < 0) at += COLS;
+                bool in = (r < rows) & (first + at < cols);
+                float x = TMM_FN(value)(through[r * PITCH + at], alpha, old[h], in, row + r,
+                                        col + first + at);
+                tmm__store_if(to + at, &x, 4, in);
+            }
+        }
+        __syncwarp();
     }
 }
 
@@ -9957,22 +10260,42 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
    that multiply and by the one that copies.
    Uses: kernels/float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
+/* Moves the sums and the scale of each row to those of the one before, so that there is code to store
+   one row; in 128 x 64, where it is short, two. */
+static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
+                                                           float *row_scale)
+{
+    enum { LAST = TMM__WGMMA_DOWN - 1 };
+#pragma unroll
+    for (int j = 0; j < 2 * TMM__WGMMA_PAIRS; j++) {
+        int at = 4 * (j / 2) + j % 2;
+        sum[0][at] = sum[0][at + 2];
+        sum[0][at + 2] = sum[LAST][at];
+        sum[LAST][at] = sum[LAST][at + 2];
+    }
+    row_scale[0] = row_scale[1];
+    row_scale[1] = row_scale[2 * LAST];
+    row_scale[2 * LAST] = row_scale[2 * LAST + 1];
+}
+
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
-   stages and their barriers. *doubtful becomes 1 if there are such elements.
+   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut
+   in parts, *finished gets a bit for each that the block has stored.
    Range and rows of the store stand here: as a function of their own they took the main loop of
    128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
-                                                           unsigned empties, int *doubtful)
+                                                           unsigned empties, int *doubtful,
+                                                           int *is_last, unsigned *finished)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
         PAIRS = TMM__WGMMA_PAIRS,
         K_GROUPS = TMM__WGMMA_K_GROUPS,
+        THROUGH = K_GROUPS == 1, /* rows may go through shared memory */
         SUMS = TMM__WGMMA_SUMS,
         STORED = TMM__WGMMA_STORED,
         COLS = TMM__WGMMA_COLS,
-        LAST = DOWN - 1,
         UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
     static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
@@ -10008,7 +10331,10 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile, &product, thread)) continue;
+        if (parts > 1) {
+            if (!tmm__wgmma_add_parts(job, sum[0], tile, &product, is_last, thread)) continue;
+            *finished |= 1u << tile / gridDim.x;
+        }
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
@@ -10031,32 +10357,28 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         wide = __any_sync(0xffffffffu, wide || row_lowest < 0);
         float *to = job->C + place.product * job->batchC + place.col;
         int cols = (int)N - place.col; /* that exist, from place.col on */
-        bool fast = !wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 &&
-                    (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
-                    !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
+        bool fast = !wide && !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
                     !tmm__is_rejected(row_highest * highest, scale_min, scale_max);
-        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x
-           64, where it is short, for two. */
+        /* Pairs are stored at once if none is cut by the edge, and sectors of 32 bytes are filled. */
+        const size_t begin = (size_t)to - (THROUGH ? lane % 4 * 8 : 0);
+        bool pairs = (begin | (size_t)ldc * 4) % (THROUGH ? 32 : 8) == 0 &&
+                     (N % 2 == 0 || cols >= 8 * PAIRS - 6);
+        if (THROUGH) fast = __all_sync(0xffffffffu, fast), pairs = __all_sync(0xffffffffu, pairs);
 #pragma unroll(UNROLL)
         for (int i = 0; i < 2 * DOWN; i++) {
             int row = place.row + 8 * i + i / 2 * 48;
             float *c = to + row * ldc;
-            if (row >= M) break;
-            if (fast)
-                tmm__wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
-            else
+            if (!__any_sync(0xffffffffu, row < M)) break;
+            if (THROUGH && fast && !pairs)
+                tmm__wgmma_store_rows(job, c, row, place.col, cols, sum[0], row_scale[0],
+                                      col_scale);
+            else if (fast && pairs)
+                tmm__wgmma_store_row(job, c, row, place.col, row < M ? cols : 0, sum[0],
+                                     row_scale[0], col_scale);
+            else if (row < M)
                 tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
                                          wide, doubtful);
-#pragma unroll
-            for (int j = 0; j < 2 * PAIRS; j++) {
-                int at = 4 * (j / 2) + j % 2;
-                sum[0][at] = sum[0][at + 2];
-                sum[0][at + 2] = sum[LAST][at];
-                sum[LAST][at] = sum[LAST][at + 2];
-            }
-            row_scale[0] = row_scale[1];
-            row_scale[1] = row_scale[2 * LAST];
-            row_scale[2 * LAST] = row_scale[2 * LAST + 1];
+            tmm__wgmma_next_row(sum, row_scale);
         }
     }
 }
@@ -10153,6 +10475,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_lowest[2], scales_highest[2]; /* of A and B */
     __shared__ int doubtful;                                 /* whether there are such elements */
+    __shared__ int is_last;                                  /* see wgmma_add_parts */
     unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm__memory) & 1023;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
@@ -10191,10 +10514,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         unsigned char *memory = tmm__memory + skip;
+        unsigned finished = 0;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-            TMM__WGMMA_1(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
+            TMM__WGMMA_1(TMM_FN(wgmma_multiply_))
+            (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         } else {
-            TMM__WGMMA_2(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
+            TMM__WGMMA_2(TMM_FN(wgmma_multiply_))
+            (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         }
         asm volatile("bar.sync 1, 352;" ::: "memory");
         float lowest = __uint_as_float(scales_lowest[0]) * __uint_as_float(scales_lowest[1]);
@@ -10203,7 +10529,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
         if (rejected || doubtful) TMM_FN(recheck)
         (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
-         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts);
+         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts, finished);
     }
 #else
     (void)job;
@@ -10422,7 +10748,7 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
     __syncthreads();
     if (rejected || doubtful) TMM_FN(recheck)
     (job, (float *)memory, thread, false, rejected, doubtful,
-     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1);
+     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
 }
 #endif
 
@@ -12032,7 +12358,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #endif
 /* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
    instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
-   doubtful elements may go by BF16x6. */
+   doubtful elements may go by BF16x6. Lines of a tile of KERNEL CONVERT TILES, 2 to that power. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(instance, time) (time)
 #endif
@@ -12041,6 +12367,9 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
+#endif
+#ifndef TMM__CONVERT_GUESS
+#define TMM__CONVERT_GUESS(log_lines) (log_lines)
 #endif
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
@@ -13671,12 +14000,17 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
+/* Several parts to a block are for where they gain more than the model errs. */
+#define TMM__FLOAT_SEVERAL 1.15
 enum {
-    TMM__CONVERT_HELD_K = 4096,  /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
-    TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
-    TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
-    TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
+    TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__CONVERT_CARVEOUT = 60,       /* percent of L1 for two blocks of KERNEL CONVERT TILES */
+    TMM__CONVERT_SHORT_K = 1024,      /* short lines, of which blocks have little to do */
+    TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,       /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS_AREA = 128 * 64, /* of tiles that may be cut */
+    TMM__FLOAT_PART_WINDOWS = 2,      /* of 64 k of a part, at least */
+    TMM__FLOAT_ROUNDS = 8,            /* of parts, that a block has, at most */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -13700,6 +14034,12 @@ typedef struct tmm__float_instance {
 typedef struct tmm__float_choice {
     int instance, parts, part_blocks, pieces, piece_bytes;
 } tmm__float_choice;
+
+/* How operands are converted: KERNEL CONVERT TILES has so many lines in a tile, KERNEL CONVERT if it
+   is 0; blocks of a cluster; threads of a block. */
+typedef struct tmm__convert_plan {
+    int log_lines, ranks, threads;
+} tmm__convert_plan;
 
 /* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
 typedef struct tmm__float_memory {
@@ -13870,95 +14210,149 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* Threads of a block of KERNEL CONVERT, by its number in once/tuning.h, and of them. As measured:
-   up to TMM__CONVERT_HELD_K they hold all of their lines in registers. */
-static inline int TMM_FN(gemm__convert_size)(long long K, double groups)
+/* How `groups` of 8 lines of op(A) and op(B) are converted, if there are such; along_k: these are
+   contiguous along k. By tiles where lines lie across memory, and there is enough to do; or where K is
+   long, and L2 does not hold what is read and written. Else a block of KERNEL CONVERT has as many
+   threads as hold its lines in registers, or twice as many where all blocks fit at once. Longer lines
+   are shared by clusters. */
+static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, const int groups[2],
+                                                           const int along_k[2])
 {
     const tmm__costs *t = tmm__tuned();
-    if (K <= t->fp16.convert_256_k) return TMM__CONVERT_256;
-    if (K <= t->fp16.convert_one_wave_k && groups <= tmm__current_device()->processors)
-        return TMM__CONVERT_1024;
-    return K <= t->fp16.convert_512_k ? TMM__CONVERT_512 : TMM__CONVERT_1024;
+    const int all = groups[0] + groups[1], across = along_k[0] ? 0 : groups[0];
+    const int wgmma = TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA;
+    const double elements = 8.0 * all * (double)K;
+    const double least = K <= TMM__CONVERT_SHORT_K ? t->fp16.tiles_short : t->fp16.tiles_across;
+    const int lying = across + (along_k[1] ? 0 : groups[1]); /* across memory */
+    tmm__convert_plan plan = {0, 1, 128};
+    if (wgmma && 2 * lying >= all && elements >= least && K <= 2 * TMM__CONVERT_HELD_K)
+        plan.log_lines = K <= TMM__CONVERT_HELD_K ? 5 : 4;
+    else if (wgmma && 2 * lying < all && elements >= t->fp16.tiles_along &&
+             K > TMM__CONVERT_HELD_K / 2 && K <= 2 * TMM__CONVERT_HELD_K)
+        plan.log_lines = 3;
+    if (wgmma) plan.log_lines = TMM__CONVERT_GUESS(plan.log_lines);
+    if (plan.log_lines > 0) {
+        const int padded = (int)((K + 63) / 64 * 64);
+        const int tiles = (padded - 1) / (1024 >> plan.log_lines) + 1;
+        const int most = tiles > 8 * TMM__MOST_CLUSTER ? 16 : 8; /* warps */
+        plan.ranks = (int)tmm__min((tiles - 1) / most + 1, (long long)TMM__MOST_CLUSTER);
+        plan.threads = 32 * (int)tmm__min((tiles - 1) / plan.ranks + 1, (long long)most);
+        return plan;
+    }
+    if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
+        plan.ranks = TMM__MOST_CLUSTER;
+        plan.threads =
+            (int)(K - 1) / (4 * plan.ranks) / 32 * 32 + 32; /* with 32 k of a line each */
+        return plan;
+    }
+    while (plan.threads < 1024 && 4 * plan.threads < K) plan.threads *= 2;
+    if (plan.threads < 512 && 2 * all * plan.threads <= 1024 * tmm__current_device()->processors)
+        plan.threads *= 2;
+    return plan;
 }
 
-static inline int TMM_FN(gemm__convert_threads)(int size)
-{
-    return 256 << size;
-}
-
-/* Blocks that share 8 lines, in a cluster: where one does not hold them in registers, as many as do,
-   two on a multiprocessor. */
-static inline int TMM_FN(gemm__convert_ranks)(long long K)
-{
-    const int held = TMM__CONVERT_HELD_K / 2;
-    if (TMM_FN(gemm__float_instruction)() != TMM__BY_WGMMA || K <= TMM__CONVERT_HELD_K ||
-        K > TMM__MOST_CLUSTER * held)
-        return 1;
-    return (int)((K - 1) / held + 1);
-}
-
-/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
-   waits for; and 12 bytes an element, those that the product reads among them, and more where lines
-   are read twice. */
+/* Nanoseconds of KERNEL CONVERT or KERNEL CONVERT TILES: rounds of all blocks that fit at once, each
+   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+   What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
 {
-    const double most_threads = 2048; /* on a multiprocessor */
+    const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int ranks = TMM_FN(gemm__convert_ranks)(p->K);
-    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)) * ranks;
-    const int size = ranks > 1 ? TMM__CONVERT_512 : TMM_FN(gemm__convert_size)(p->K, groups);
-    const int threads = TMM_FN(gemm__convert_threads)(size);
-    const double rounds = groups * p->batch * threads / (most_threads * device->processors);
+    const int groups[2] = {(int)(8 * ceil(p->M / 64.0)), (int)(8 * ceil(p->N / 64.0))};
+    const int along_k[2] = {p->csA == 1, p->rsB == 1};
+    const tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(p->K, groups, along_k);
+    const double clusters =
+        (double)(groups[0] + groups[1]) / (plan.log_lines > 3 ? 1 << (plan.log_lines - 3) : 1);
+    const double rounds =
+        clusters * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const int again = ranks == 1 && p->K > TMM__CONVERT_HELD_K;
-    const double bytes = 12 + (again ? t->fp16.convert_again : 0);
+    const int again = plan.log_lines == 0 && p->K > 32ll * plan.threads / 8 * plan.ranks;
+    double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
+    bytes += fmax(bytes - device->gpu.l2_bytes, 0);
     return device->gpu.launch +
-           tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
-           bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
-               (t->fp16.convert_rate * device->gpu.memory);
+           tmm__in_nanoseconds(t->fp16.convert + fmax(rounds, 1) * t->fp16.convert_round) +
+           bytes / (t->fp16.convert_rate * device->gpu.memory);
 }
 
-/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
-   already. */
+/* Launches KERNEL CONVERT or KERNEL CONVERT TILES for op(A) and op(B); groups of 8 lines each, none:
+   that one is there already. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    int all = groups[0] + groups[1];
-    int threads = TMM_FN(gemm__convert_threads)(TMM_FN(gemm__convert_size)(K, all));
-    if (all == 0) return TMM_OK;
+    const int along_k[2] = {from[0].k_stride == 1, from[1].k_stride == 1};
+    if (groups[0] + groups[1] == 0) return TMM_OK;
+    tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(K, groups, along_k);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0], ranks = TMM_FN(gemm__convert_ranks)(K);
-    if (ranks > 1)
-        threads = (int)(K - 1) / (4 * ranks) / 32 * 32 + 32; /* with 32 k of a line each */
+    int depth = (int)K, groups_A = groups[0], all = groups[0] + groups[1];
     float least_element = TMM_FN(gemm__least_element)(K);
-    void *arguments[] = {&depth, &least_element, &groups_A, &ranks, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all * ranks, batch),
-                                      threads, 0, ranks, arguments, stream);
+    const void *kernel = (const void *)TMM_FN(gemm_convert);
+    int bytes = 0;
+    void *arguments[] = {&depth, &least_element, &groups_A, &plan.ranks, &from_a,
+                         &to_a,  &from_b,        &to_b,     NULL};
+    if (plan.log_lines > 0) {
+        void *of_tiles[] = {&depth,  &least_element, &groups_A, &plan.ranks, &plan.log_lines,
+                            &from_a, &to_a,          &from_b,   &to_b};
+        memcpy(arguments, of_tiles, sizeof arguments);
+        kernel = (const void *)TMM_FN(gemm_convert_tiles);
+        groups_A >>= plan.log_lines - 3,
+            all >>= plan.log_lines - 3; /* of as many lines as a tile */
+        bytes = plan.threads * TMM__TILE_PITCH * 4;
+        tmm_status status = tmm__allow_shared(kernel, 512 * TMM__TILE_PITCH * 4);
+        if (status != TMM_OK) return status;
+    }
+    /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
+    if (TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA)
+        tmm__prefer_shared(kernel, plan.log_lines > 0 ? TMM__CONVERT_CARVEOUT : 0);
+    return TMM_FN(gemm__float_launch)(kernel, dim3(all * plan.ranks, batch), plan.threads, bytes,
+                                      plan.ranks, arguments, stream);
 }
 
-/* Rows of C that cannot be stored by 16 bytes. */
-static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
+/* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
+static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc, int instruction)
 {
-    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
+    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
+}
+
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
+   its own is given those of the first, by its `area`, first_area times as large. */
+static inline double TMM_FN(gemm__float_clocks)(const tmm__float_instance *i, double tiles,
+                                                int parts, double windows, int odd,
+                                                double first_area)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int by = i->instruction == TMM__BY_MMA_SYNC;
+    const double processors = tmm__current_device()->processors;
+    const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
+    const double rounds = ceil(share / i->blocks);
+    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
+    const int n = tuned ? i->tuned : 0;
+    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    if (!tuned) window *= i->blocks * area / first_area;
+    double each = windows * window + t->fp16.tile[by][n];
+    if (odd) each += i->blocks * area * t->fp16.odd[by];
+    double time = t->fp16.once[by] + rounds * each;
+    if (parts > 1 && rounds > 1)
+        time = TMM__FLOAT_SEVERAL * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
+    else if (parts > 1)
+        time += t->fp16.part[0] + (parts - 1) * t->fp16.add[0];
+    return time;
 }
 
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
-   are cut. Returns nanoseconds. An instance without numbers of its own is given those of the first,
-   by its area. Parts are for one product, by small tiles of wgmma, and a multiprocessor for each: a
-   block with a second one could wait for blocks that have no room. */
+   are cut. Returns nanoseconds. Parts are for one product, by wgmma where all columns go at once;
+   where warpgroups share k, a block has no second one. */
 static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, int instruction,
                                               tmm__float_choice *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
-    const int cut = (p->allowed & TMM__CUT_K) != 0, odd = TMM_FN(gemm__float_odd)(p->C, p->ldc);
-    const tmm__costs *t = tmm__tuned();
+    const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const int odd = TMM_FN(gemm__float_odd)(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
-    const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
     double first_area = 0; /* of the first instance for this instruction */
     memset(best, 0, sizeof *best);
     best->instance = TMM__PORTABLE_64x64, best->parts = 1;
@@ -13970,18 +14364,15 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
-        const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
+        const int small = instruction == TMM__BY_WGMMA && area <= TMM__FLOAT_PARTS_AREA;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
-        int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
-        double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
-            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > 1)) break;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS ||
+                              rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
+                break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
-            if (odd) time += i->blocks * area * t->fp16.odd;
-            if (parts > 1) time += t->fp16.part;
-            time = time * ceil(rounds / i->blocks) + (parts - 1) * t->fp16.add;
+            double time = TMM_FN(gemm__float_clocks)(i, tiles, parts, of_part, odd, first_area);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;

@@ -52,7 +52,6 @@ enum {
     TMM__TUNED_FLOAT = 4
 };
 /* Blocks of KERNEL CONVERT: 256 << n threads. */
-enum { TMM__CONVERT_256, TMM__CONVERT_512, TMM__CONVERT_1024, TMM__CONVERT_SIZES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
@@ -159,20 +158,20 @@ typedef struct tmm__costs {
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
        memory. */
     double pack, pack_rate;
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
-       by mma.sync, and of a tile besides; for each element where rows of C cannot be stored by 16
-       bytes. With two blocks on a multiprocessor, of two tiles. part: of a tile that is a part of
-       the k of one; add: of each part, to be added. l2_bytes: blocks keep together in k if A and B
-       have more. convert_one_wave_k: up to this K operands with few lines are converted
-       by 1024 threads a block; convert_256_k, convert_512_k: up to these K by 256 and 512. */
+    /* KERNEL TENSOR FLOAT, each by wgmma, then by mma.sync. Clocks of a launch, once; of 64 k of a
+       tile of each instance: window, and busy more where all multiprocessors are at work; of a tile
+       besides; for each element where rows of C cannot be stored by whole sectors, or 16 bytes. With
+       two blocks on a multiprocessor, of two tiles. For tiles in parts, one to a block, then
+       several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
+       in k if A and B have more. Elements from which on operands are converted by tiles: of short
+       lines and others across memory, and along it. */
     struct {
-        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, part, add, l2_bytes;
-        int convert_256_k, convert_one_wave_k, convert_512_k;
-        /* KERNEL CONVERT: once, for each round of all blocks that fit, by their size, and bytes in
-           a nanosecond as a part of those of memory; bytes of an element that is read again; how
-           much longer it takes, if operands cannot be read by 16 bytes. */
-        double convert, convert_round[TMM__CONVERT_SIZES], convert_rate, convert_again,
-            convert_single;
+        double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
+        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
+        double tiles_short, tiles_across, tiles_along;
+        /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
+           in a nanosecond as a part of those of memory. */
+        double convert, convert_round, convert_rate;
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
@@ -315,20 +314,20 @@ static const tmm__costs tmm__measured = {
     3510,                                                      /* pack */
     0.715,                                                     /* pack_rate */
     {
-        {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
-        {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
-        0.438,                                       /* odd */
-        2000,                                        /* part */
-        900,                                         /* add */
-        6e7,                                         /* l2_bytes */
-        256,                                         /* convert_256_k */
-        512,                                         /* convert_one_wave_k */
-        2048,                                        /* convert_512_k */
-        5080,                                        /* convert */
-        {5760, 8860, 16500},                         /* convert_round */
-        1.62,                                        /* convert_rate */
-        11.9,                                        /* convert_again */
-        0.124,                                       /* convert_single */
+        {1410, 0},                                 /* once */
+        {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
+        {{517, 702, 322, 90}, {0}},                /* busy */
+        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
+        {0.215, 0.438},                            /* odd */
+        {3380, 4160},                              /* part */
+        {602, 580},                                /* add */
+        6e7,                                       /* l2_bytes */
+        1.5e6,                                     /* tiles_short */
+        5e6,                                       /* tiles_across */
+        1e6,                                       /* tiles_along */
+        5770,                                      /* convert */
+        1240,                                      /* convert_round */
+        1.87,                                      /* convert_rate */
     },
     {
         26,      /* fp64 */

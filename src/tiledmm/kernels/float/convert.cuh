@@ -12,6 +12,8 @@
    Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
    through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
+   Large operands: KERNEL CONVERT TILES.
+
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
@@ -74,13 +76,9 @@ TMM_KERNEL void __launch_bounds__(1024)
     }
 #endif
 
-    /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
     most = top[r];
-    unsigned scale_bits = 268 - (most >> 23);
-    if (scale_bits > 253) scale_bits = 253;
-    bool fits = most < 0x7f800000u;
-    if (most == 0 || !fits) scale_bits = 127;
-    float scale = tmm__bits_float(scale_bits << 23);
+    unsigned exponent = tmm__scale_exponent(most);
+    float scale = tmm__bits_float(exponent << 23);
     unsigned char *blocks =
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
@@ -126,6 +124,6 @@ TMM_KERNEL void __launch_bounds__(1024)
     __syncthreads();
     if (threadIdx.x < LINES)
         to.scales[product * 64ll * to.line_blocks + line] =
-            fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
+            most < 0x7f800000u ? tmm__bits_float(small[r] << 31 | (254 - exponent) << 23) : 0.0f;
 }
 #endif

@@ -3,12 +3,17 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
+/* Several parts to a block are for where they gain more than the model errs. */
+#define TMM__FLOAT_SEVERAL 1.15
 enum {
-    TMM__CONVERT_HELD_K = 4096,  /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__FLOAT_LEAST_K = 64,     /* the bound does not hold for shorter sums */
-    TMM__FLOAT_PACE_BYTES = 16,  /* of the workspace, for one counter */
-    TMM__FLOAT_PARTS = 32,       /* of the k of a tile, at most */
-    TMM__FLOAT_PART_WINDOWS = 2, /* of 64 k of a part, at least */
+    TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__CONVERT_CARVEOUT = 60,       /* percent of L1 for two blocks of KERNEL CONVERT TILES */
+    TMM__CONVERT_SHORT_K = 1024,      /* short lines, of which blocks have little to do */
+    TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,       /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS_AREA = 128 * 64, /* of tiles that may be cut */
+    TMM__FLOAT_PART_WINDOWS = 2,      /* of 64 k of a part, at least */
+    TMM__FLOAT_ROUNDS = 8,            /* of parts, that a block has, at most */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
     TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -32,6 +37,12 @@ typedef struct tmm__float_instance {
 typedef struct tmm__float_choice {
     int instance, parts, part_blocks, pieces, piece_bytes;
 } tmm__float_choice;
+
+/* How operands are converted: KERNEL CONVERT TILES has so many lines in a tile, KERNEL CONVERT if it
+   is 0; blocks of a cluster; threads of a block. */
+typedef struct tmm__convert_plan {
+    int log_lines, ranks, threads;
+} tmm__convert_plan;
 
 /* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
 typedef struct tmm__float_memory {
@@ -202,95 +213,149 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* Threads of a block of KERNEL CONVERT, by its number in once/tuning.h, and of them. As measured:
-   up to TMM__CONVERT_HELD_K they hold all of their lines in registers. */
-static inline int TMM_FN(gemm__convert_size)(long long K, double groups)
+/* How `groups` of 8 lines of op(A) and op(B) are converted, if there are such; along_k: these are
+   contiguous along k. By tiles where lines lie across memory, and there is enough to do; or where K is
+   long, and L2 does not hold what is read and written. Else a block of KERNEL CONVERT has as many
+   threads as hold its lines in registers, or twice as many where all blocks fit at once. Longer lines
+   are shared by clusters. */
+static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, const int groups[2],
+                                                           const int along_k[2])
 {
     const tmm__costs *t = tmm__tuned();
-    if (K <= t->fp16.convert_256_k) return TMM__CONVERT_256;
-    if (K <= t->fp16.convert_one_wave_k && groups <= tmm__current_device()->processors)
-        return TMM__CONVERT_1024;
-    return K <= t->fp16.convert_512_k ? TMM__CONVERT_512 : TMM__CONVERT_1024;
+    const int all = groups[0] + groups[1], across = along_k[0] ? 0 : groups[0];
+    const int wgmma = TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA;
+    const double elements = 8.0 * all * (double)K;
+    const double least = K <= TMM__CONVERT_SHORT_K ? t->fp16.tiles_short : t->fp16.tiles_across;
+    const int lying = across + (along_k[1] ? 0 : groups[1]); /* across memory */
+    tmm__convert_plan plan = {0, 1, 128};
+    if (wgmma && 2 * lying >= all && elements >= least && K <= 2 * TMM__CONVERT_HELD_K)
+        plan.log_lines = K <= TMM__CONVERT_HELD_K ? 5 : 4;
+    else if (wgmma && 2 * lying < all && elements >= t->fp16.tiles_along &&
+             K > TMM__CONVERT_HELD_K / 2 && K <= 2 * TMM__CONVERT_HELD_K)
+        plan.log_lines = 3;
+    if (wgmma) plan.log_lines = TMM__CONVERT_GUESS(plan.log_lines);
+    if (plan.log_lines > 0) {
+        const int padded = (int)((K + 63) / 64 * 64);
+        const int tiles = (padded - 1) / (1024 >> plan.log_lines) + 1;
+        const int most = tiles > 8 * TMM__MOST_CLUSTER ? 16 : 8; /* warps */
+        plan.ranks = (int)tmm__min((tiles - 1) / most + 1, (long long)TMM__MOST_CLUSTER);
+        plan.threads = 32 * (int)tmm__min((tiles - 1) / plan.ranks + 1, (long long)most);
+        return plan;
+    }
+    if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
+        plan.ranks = TMM__MOST_CLUSTER;
+        plan.threads =
+            (int)(K - 1) / (4 * plan.ranks) / 32 * 32 + 32; /* with 32 k of a line each */
+        return plan;
+    }
+    while (plan.threads < 1024 && 4 * plan.threads < K) plan.threads *= 2;
+    if (plan.threads < 512 && 2 * all * plan.threads <= 1024 * tmm__current_device()->processors)
+        plan.threads *= 2;
+    return plan;
 }
 
-static inline int TMM_FN(gemm__convert_threads)(int size)
-{
-    return 256 << size;
-}
-
-/* Blocks that share 8 lines, in a cluster: where one does not hold them in registers, as many as do,
-   two on a multiprocessor. */
-static inline int TMM_FN(gemm__convert_ranks)(long long K)
-{
-    const int held = TMM__CONVERT_HELD_K / 2;
-    if (TMM_FN(gemm__float_instruction)() != TMM__BY_WGMMA || K <= TMM__CONVERT_HELD_K ||
-        K > TMM__MOST_CLUSTER * held)
-        return 1;
-    return (int)((K - 1) / held + 1);
-}
-
-/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
-   waits for; and 12 bytes an element, those that the product reads among them, and more where lines
-   are read twice. */
+/* Nanoseconds of KERNEL CONVERT or KERNEL CONVERT TILES: rounds of all blocks that fit at once, each
+   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+   What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
 {
-    const double most_threads = 2048; /* on a multiprocessor */
+    const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int ranks = TMM_FN(gemm__convert_ranks)(p->K);
-    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)) * ranks;
-    const int size = ranks > 1 ? TMM__CONVERT_512 : TMM_FN(gemm__convert_size)(p->K, groups);
-    const int threads = TMM_FN(gemm__convert_threads)(size);
-    const double rounds = groups * p->batch * threads / (most_threads * device->processors);
+    const int groups[2] = {(int)(8 * ceil(p->M / 64.0)), (int)(8 * ceil(p->N / 64.0))};
+    const int along_k[2] = {p->csA == 1, p->rsB == 1};
+    const tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(p->K, groups, along_k);
+    const double clusters =
+        (double)(groups[0] + groups[1]) / (plan.log_lines > 3 ? 1 << (plan.log_lines - 3) : 1);
+    const double rounds =
+        clusters * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const int again = ranks == 1 && p->K > TMM__CONVERT_HELD_K;
-    const double bytes = 12 + (again ? t->fp16.convert_again : 0);
+    const int again = plan.log_lines == 0 && p->K > 32ll * plan.threads / 8 * plan.ranks;
+    double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
+    bytes += fmax(bytes - device->gpu.l2_bytes, 0);
     return device->gpu.launch +
-           tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
-           bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
-               (t->fp16.convert_rate * device->gpu.memory);
+           tmm__in_nanoseconds(t->fp16.convert + fmax(rounds, 1) * t->fp16.convert_round) +
+           bytes / (t->fp16.convert_rate * device->gpu.memory);
 }
 
-/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
-   already. */
+/* Launches KERNEL CONVERT or KERNEL CONVERT TILES for op(A) and op(B); groups of 8 lines each, none:
+   that one is there already. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    int all = groups[0] + groups[1];
-    int threads = TMM_FN(gemm__convert_threads)(TMM_FN(gemm__convert_size)(K, all));
-    if (all == 0) return TMM_OK;
+    const int along_k[2] = {from[0].k_stride == 1, from[1].k_stride == 1};
+    if (groups[0] + groups[1] == 0) return TMM_OK;
+    tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(K, groups, along_k);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0], ranks = TMM_FN(gemm__convert_ranks)(K);
-    if (ranks > 1)
-        threads = (int)(K - 1) / (4 * ranks) / 32 * 32 + 32; /* with 32 k of a line each */
+    int depth = (int)K, groups_A = groups[0], all = groups[0] + groups[1];
     float least_element = TMM_FN(gemm__least_element)(K);
-    void *arguments[] = {&depth, &least_element, &groups_A, &ranks, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all * ranks, batch),
-                                      threads, 0, ranks, arguments, stream);
+    const void *kernel = (const void *)TMM_FN(gemm_convert);
+    int bytes = 0;
+    void *arguments[] = {&depth, &least_element, &groups_A, &plan.ranks, &from_a,
+                         &to_a,  &from_b,        &to_b,     NULL};
+    if (plan.log_lines > 0) {
+        void *of_tiles[] = {&depth,  &least_element, &groups_A, &plan.ranks, &plan.log_lines,
+                            &from_a, &to_a,          &from_b,   &to_b};
+        memcpy(arguments, of_tiles, sizeof arguments);
+        kernel = (const void *)TMM_FN(gemm_convert_tiles);
+        groups_A >>= plan.log_lines - 3,
+            all >>= plan.log_lines - 3; /* of as many lines as a tile */
+        bytes = plan.threads * TMM__TILE_PITCH * 4;
+        tmm_status status = tmm__allow_shared(kernel, 512 * TMM__TILE_PITCH * 4);
+        if (status != TMM_OK) return status;
+    }
+    /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
+    if (TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA)
+        tmm__prefer_shared(kernel, plan.log_lines > 0 ? TMM__CONVERT_CARVEOUT : 0);
+    return TMM_FN(gemm__float_launch)(kernel, dim3(all * plan.ranks, batch), plan.threads, bytes,
+                                      plan.ranks, arguments, stream);
 }
 
-/* Rows of C that cannot be stored by 16 bytes. */
-static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
+/* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
+static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc, int instruction)
 {
-    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
+    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
+}
+
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
+   its own is given those of the first, by its `area`, first_area times as large. */
+static inline double TMM_FN(gemm__float_clocks)(const tmm__float_instance *i, double tiles,
+                                                int parts, double windows, int odd,
+                                                double first_area)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int by = i->instruction == TMM__BY_MMA_SYNC;
+    const double processors = tmm__current_device()->processors;
+    const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
+    const double rounds = ceil(share / i->blocks);
+    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
+    const int n = tuned ? i->tuned : 0;
+    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    if (!tuned) window *= i->blocks * area / first_area;
+    double each = windows * window + t->fp16.tile[by][n];
+    if (odd) each += i->blocks * area * t->fp16.odd[by];
+    double time = t->fp16.once[by] + rounds * each;
+    if (parts > 1 && rounds > 1)
+        time = TMM__FLOAT_SEVERAL * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
+    else if (parts > 1)
+        time += t->fp16.part[0] + (parts - 1) * t->fp16.add[0];
+    return time;
 }
 
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
-   are cut. Returns nanoseconds. An instance without numbers of its own is given those of the first,
-   by its area. Parts are for one product, by small tiles of wgmma, and a multiprocessor for each: a
-   block with a second one could wait for blocks that have no room. */
+   are cut. Returns nanoseconds. Parts are for one product, by wgmma where all columns go at once;
+   where warpgroups share k, a block has no second one. */
 static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, int instruction,
                                               tmm__float_choice *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
-    const int cut = (p->allowed & TMM__CUT_K) != 0, odd = TMM_FN(gemm__float_odd)(p->C, p->ldc);
-    const tmm__costs *t = tmm__tuned();
+    const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const int odd = TMM_FN(gemm__float_odd)(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
-    const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
     double first_area = 0; /* of the first instance for this instruction */
     memset(best, 0, sizeof *best);
     best->instance = TMM__PORTABLE_64x64, best->parts = 1;
@@ -302,18 +367,15 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
-        const int small = instruction == TMM__BY_WGMMA && area <= 128 * 64;
+        const int small = instruction == TMM__BY_WGMMA && area <= TMM__FLOAT_PARTS_AREA;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
-        int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
-        double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
-            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS || rounds > 1)) break;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS ||
+                              rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
+                break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = of_part * each + (tuned ? tile[i->tuned] : tile[0]);
-            if (odd) time += i->blocks * area * t->fp16.odd;
-            if (parts > 1) time += t->fp16.part;
-            time = time * ceil(rounds / i->blocks) + (parts - 1) * t->fp16.add;
+            double time = TMM_FN(gemm__float_clocks)(i, tiles, parts, of_part, odd, first_area);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;

@@ -210,7 +210,7 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
     __syncthreads();
     if (rejected || doubtful) TMM_FN(recheck)
     (job, (float *)memory, thread, false, rejected, doubtful,
-     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1);
+     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
 }
 #endif
 

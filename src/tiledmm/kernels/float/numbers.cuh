@@ -87,6 +87,15 @@ static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned
 #endif
 }
 
+/* The scale of a line as the exponent of a float, by the bits of its largest magnitude: that is then
+   in [2^14, 2^15), with 2^126 at most. A line of zeros, or one that is not finite, has scale 1. */
+static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
+{
+    unsigned exponent = 268 - (most >> 23);
+    if (exponent > 253) exponent = 253;
+    return most == 0 || most >= 0x7f800000u ? 127 : exponent;
+}
+
 /* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
 static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 {

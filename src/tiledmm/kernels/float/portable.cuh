@@ -102,7 +102,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
         }
     }
     __syncthreads();
-    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1);
+    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1, 0);
 #else
     (void)job;
 #endif

@@ -60,13 +60,13 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
-   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Own
-   tiles are those of which it had the last of `parts`: of others it finds nothing. */
+   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
+   own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
                                                             int edge, int tile_m, int tile_n,
-                                                            int parts)
+                                                            int parts, unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
-            if (product < parts - 1) row_end = 0;
+            if (!(finished >> n / all_own & 1)) row_end = 0;
             product = 0;
         }
         row = part / across_own * edge, col = part % across_own * edge;
@@ -326,7 +326,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
 static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
                                                        int self, bool named, bool rejected,
                                                        bool doubtful, const bool large_tiles,
-                                                       int tile_m, int tile_n, int parts)
+                                                       int tile_m, int tile_n, int parts,
+                                                       unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -344,7 +345,7 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
         bool more = TMM_FN(recheck_find)(job, region, n, thread, named, own, small ? 64 : 128,
-                                         tile_m, tile_n, parts);
+                                         tile_m, tile_n, parts, finished);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
         int count = own && more ? TMM_FN(recheck_count)(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {

@@ -3,8 +3,8 @@
    Uses: kernels/float/numbers.cuh, ptx.cuh.
    Used by: kernels/float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
-   among how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or
-   201. */
+   among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
+   memory. */
 #ifndef TMM__WGMMA_LIST
 #define TMM__WGMMA_LIST(_)      \
     _(1, 256x128, 2, 128, 4, 1) \
@@ -24,8 +24,9 @@
 #define TMM__WGMMA_ROWS     (128 / TMM__WGMMA_K_GROUPS * TMM__WGMMA_DOWN)
 #define TMM__WGMMA_SUMS     (TMM__WGMMA_COLS / 2) /* of a thread, in 64 rows */
 /* Columns that a warpgroup stores, and pairs of neighbours in a row that a thread does. */
-#define TMM__WGMMA_STORED (TMM__WGMMA_COLS / TMM__WGMMA_K_GROUPS)
-#define TMM__WGMMA_PAIRS  (TMM__WGMMA_STORED / 8)
+#define TMM__WGMMA_STORED  (TMM__WGMMA_COLS / TMM__WGMMA_K_GROUPS)
+#define TMM__WGMMA_PAIRS   (TMM__WGMMA_STORED / 8)
+#define TMM__WGMMA_THROUGH (TMM__WGMMA_STORED < 64 ? TMM__WGMMA_STORED : 64) /* see store_rows */
 /* Whether all columns go at once, not one half after the other; columns of a wgmma. */
 #define TMM__WGMMA_AT_ONCE (TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 64)
 #define TMM__WGMMA_WIDTH   (TMM__WGMMA_AT_ONCE ? TMM__WGMMA_COLS : TMM__WGMMA_COLS / 2)
@@ -50,8 +51,11 @@
 #define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
 #define tmm__wgmma_add_parts     TMM__INSTANCE(wgmma_add_parts_, WGMMA)
+#define tmm__wgmma_count_part    TMM__INSTANCE(wgmma_count_part_, WGMMA)
+#define tmm__wgmma_store_rows    TMM__INSTANCE(wgmma_store_rows_, WGMMA)
 #define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
 #define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_next_row      TMM__INSTANCE(wgmma_next_row_, WGMMA)
 #define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
 #define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
 
@@ -139,6 +143,7 @@ enum {
     TMM__INSTANCE(wgmma_readers_, WGMMA) =
         8 / TMM__WGMMA_K_GROUPS, /* warps that multiply a stage */
     TMM__INSTANCE(wgmma_bytes_, WGMMA) = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
+                                         + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
 
 #if TMM__WGMMA

@@ -29,6 +29,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_lowest[2], scales_highest[2]; /* of A and B */
     __shared__ int doubtful;                                 /* whether there are such elements */
+    __shared__ int is_last;                                  /* see wgmma_add_parts */
     unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm__memory) & 1023;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
@@ -67,10 +68,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         unsigned char *memory = tmm__memory + skip;
+        unsigned finished = 0;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-            TMM__WGMMA_1(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
+            TMM__WGMMA_1(TMM_FN(wgmma_multiply_))
+            (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         } else {
-            TMM__WGMMA_2(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
+            TMM__WGMMA_2(TMM_FN(wgmma_multiply_))
+            (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         }
         asm volatile("bar.sync 1, 352;" ::: "memory");
         float lowest = __uint_as_float(scales_lowest[0]) * __uint_as_float(scales_lowest[1]);
@@ -79,7 +83,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
         if (rejected || doubtful) TMM_FN(recheck)
         (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
-         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts);
+         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts, finished);
     }
 #else
     (void)job;

@@ -29,35 +29,69 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
     }
 }
 
-/* Where the k of a tile are cut in parts, each has a block. All tiles have their first part, then
-   their second, as products of a batch do: `tile` counts on, and *product is the part; it becomes
-   0, of the only one. The block with the last part waits for the others and adds their sums, always
-   in this order; true: it has them all, and stores the tile. Each block has one part, and waits
-   only for blocks of lower numbers, which began before it. A part has 32 KB at most, which L2
-   holds. */
+/* Counts a part of a tile that is stored; *is_last: all are there. A flag is the ticket of the launch,
+   but its last 6 bits how many have arrived; 0 again when all have. By all threads that multiply. */
+static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long *flag,
+                                                             unsigned long long ticket, int parts,
+                                                             int thread, int *is_last)
+{
+    enum { COUNT = 64 };
+    static_assert((int)COUNT > (int)TMM__FLOAT_PARTS, "it has room for them");
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (thread == 0) {
+        unsigned long long none = ticket / COUNT * COUNT, seen = none, before;
+        __threadfence();
+        do {
+            before = seen;
+            seen = atomicCAS(flag, before, (before / COUNT * COUNT == none ? before : none) + 1);
+        } while (seen != before);
+        *is_last = before == none + parts - 1;
+        if (*is_last) atomicExch(flag, 0);
+        __threadfence();
+    }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+}
+
+/* Where the k of a tile are cut in parts, all tiles have their first part, then their second, as
+   products of a batch do: `tile` counts on, and *product is the part; it becomes 0, of the only one.
+   A part has 32 KB at most, which L2 holds; they are always added in the same order. True: this block
+   has them all, and stores the tile.
+   - Where each block has one part, the block with the last one waits for the others. All blocks run
+     at once; and it waits only for blocks of lower numbers, which began before it.
+   - Where blocks have several, none may wait: the one that arrives last adds all parts. This takes
+     some 1.2 microseconds longer, for it stores its own one, too. */
 static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int *product, int thread)
+                                                            int tile, int *product, int *is_last,
+                                                            int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
     const int tiles = s->tiles_down * s->tiles_across, last = job->parts - 1, part = *product;
+    const bool counted = (unsigned)(tiles * job->parts) > gridDim.x;
     tile -= part * tiles, *product = 0;
     float4 *place = (float4 *)s->partials + (size_t)tile * FOURS * 256 + thread;
     const size_t apart = (size_t)tiles * FOURS * 256; /* from a part to the next */
-    if (part < last) {
-        place += part * apart;
+    if (counted || part < last) {
 #pragma unroll
         for (int i = 0; i < FOURS; i++)
-            place[i * 256] =
+            place[part * apart + i * 256] =
                 make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
+    }
+    if (counted) {
+        tmm__wgmma_count_part(s->flags + tile, s->ticket, job->parts, thread, is_last);
+        if (!*is_last) return false;
+#pragma unroll
+        for (int i = 0; i < 4 * FOURS; i++) sum[i] = 0;
+    } else if (part < last) {
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (thread == 0) tmm__flag_set(s->flags + part * tiles + tile, s->ticket);
         return false;
+    } else {
+        if (thread < last) tmm__flag_wait(s->flags + thread * tiles + tile, s->ticket);
+        asm volatile("bar.sync 2, 256;" ::: "memory");
     }
-    if (thread < last) tmm__flag_wait(s->flags + thread * tiles + tile, s->ticket);
-    asm volatile("bar.sync 2, 256;" ::: "memory");
 #pragma unroll 2
-    for (int n = 0; n < last; n++) {
+    for (int n = 0; n < last + counted; n++) {
 #pragma unroll
         for (int i = 0; i < FOURS; i++) {
             float4 four = __ldcg(place + i * 256); /* L1 may have what lay there before */
@@ -103,6 +137,71 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
+    }
+}
+
+/* Stores 8 rows of C of which no element is rejected or doubtful, by a warp: `rows` exist from c on,
+   and `cols` columns; lane l has row l / 4. Where rows of C begin anywhere, pairs from registers would
+   write parts of sectors of 32 bytes, which takes L2 several times as long. So rows go through
+   shared memory, and lanes begin at a sector:
+       sectors       |       |       |       |       |       |       |       |       |
+       lanes     ... shift - 1   shift ..                                         31
+       store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
+static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
+                                                             int row, int col, int cols,
+                                                             const float *sum, float row_scale,
+                                                             const float *col_scale)
+{
+    enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
+    const float alpha = job->alpha, beta = job->beta;
+    const long long ldc = job->ldc;
+    int thread = threadIdx.x - 128;
+    TMM__HIDE(thread); /* nothing of it stays in registers through the loop over tiles */
+    int lane = thread % 32;
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    float *through = (float *)(tmm__memory + TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024) +
+                     thread / 32 * (8 * PITCH);
+    /* from here on as the lane that has the first row and column */
+    row -= lane / 4, col -= lane % 4 * 2, cols += lane % 4 * 2;
+    c -= lane / 4 * ldc + lane % 4 * 2;
+    int rows = min((int)job->M - row, 8);
+    asm volatile("" : "+f"(row_scale));
+#pragma unroll
+    for (int first = 0; first < TMM__WGMMA_STORED; first += COLS) {
+        float2 *place = (float2 *)(through + lane / 4 * PITCH + lane % 4 * 2);
+#pragma unroll
+        for (int j = 0; j < COLS / 8; j++) {
+            int pair = first / 8 + j;
+            place[4 * j] = make_float2(sum[4 * pair] * (row_scale * col_scale[2 * pair]),
+                                       sum[4 * pair + 1] * (row_scale * col_scale[2 * pair + 1]));
+        }
+        __syncwarp();
+#pragma unroll 4
+        for (int r = 0; r < 8; r++) {
+            float *to = c + r * ldc + first;
+            int shift = (int)((size_t)to / 4 % 8);
+            float old[COLS / 32];
+#pragma unroll
+            for (int h = 0; h < COLS / 32; h++) {
+                int at = lane + 32 * h - shift;
+                if (at < 0) at += COLS;
+                old[h] = 0;
+                if (beta != 0) {
+                    tmm__load_if(&old[h], to + at, 4, (r < rows) & (first + at < cols));
+                    old[h] = TMM__MUL(beta, old[h]);
+                }
+            }
+#pragma unroll
+            for (int h = 0; h < COLS / 32; h++) {
+                int at = lane + 32 * h - shift;
+                if (at < 0) at += COLS;
+                bool in = (r < rows) & (first + at < cols);
+                float x = TMM_FN(value)(through[r * PITCH + at], alpha, old[h], in, row + r,
+                                        col + first + at);
+                tmm__store_if(to + at, &x, 4, in);
+            }
+        }
+        __syncwarp();
     }
 }
 

@@ -2,22 +2,42 @@
    that multiply and by the one that copies.
    Uses: kernels/float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
+/* Moves the sums and the scale of each row to those of the one before, so that there is code to store
+   one row; in 128 x 64, where it is short, two. */
+static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
+                                                           float *row_scale)
+{
+    enum { LAST = TMM__WGMMA_DOWN - 1 };
+#pragma unroll
+    for (int j = 0; j < 2 * TMM__WGMMA_PAIRS; j++) {
+        int at = 4 * (j / 2) + j % 2;
+        sum[0][at] = sum[0][at + 2];
+        sum[0][at + 2] = sum[LAST][at];
+        sum[LAST][at] = sum[LAST][at + 2];
+    }
+    row_scale[0] = row_scale[1];
+    row_scale[1] = row_scale[2 * LAST];
+    row_scale[2 * LAST] = row_scale[2 * LAST + 1];
+}
+
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
-   stages and their barriers. *doubtful becomes 1 if there are such elements.
+   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut
+   in parts, *finished gets a bit for each that the block has stored.
    Range and rows of the store stand here: as a function of their own they took the main loop of
    128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
-                                                           unsigned empties, int *doubtful)
+                                                           unsigned empties, int *doubtful,
+                                                           int *is_last, unsigned *finished)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
         PAIRS = TMM__WGMMA_PAIRS,
         K_GROUPS = TMM__WGMMA_K_GROUPS,
+        THROUGH = K_GROUPS == 1, /* rows may go through shared memory */
         SUMS = TMM__WGMMA_SUMS,
         STORED = TMM__WGMMA_STORED,
         COLS = TMM__WGMMA_COLS,
-        LAST = DOWN - 1,
         UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
     static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
@@ -53,7 +73,10 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile, &product, thread)) continue;
+        if (parts > 1) {
+            if (!tmm__wgmma_add_parts(job, sum[0], tile, &product, is_last, thread)) continue;
+            *finished |= 1u << tile / gridDim.x;
+        }
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
@@ -76,32 +99,28 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         wide = __any_sync(0xffffffffu, wide || row_lowest < 0);
         float *to = job->C + place.product * job->batchC + place.col;
         int cols = (int)N - place.col; /* that exist, from place.col on */
-        bool fast = !wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 &&
-                    (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
-                    !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
+        bool fast = !wide && !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
                     !tmm__is_rejected(row_highest * highest, scale_min, scale_max);
-        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x
-           64, where it is short, for two. */
+        /* Pairs are stored at once if none is cut by the edge, and sectors of 32 bytes are filled. */
+        const size_t begin = (size_t)to - (THROUGH ? lane % 4 * 8 : 0);
+        bool pairs = (begin | (size_t)ldc * 4) % (THROUGH ? 32 : 8) == 0 &&
+                     (N % 2 == 0 || cols >= 8 * PAIRS - 6);
+        if (THROUGH) fast = __all_sync(0xffffffffu, fast), pairs = __all_sync(0xffffffffu, pairs);
 #pragma unroll(UNROLL)
         for (int i = 0; i < 2 * DOWN; i++) {
             int row = place.row + 8 * i + i / 2 * 48;
             float *c = to + row * ldc;
-            if (row >= M) break;
-            if (fast)
-                tmm__wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
-            else
+            if (!__any_sync(0xffffffffu, row < M)) break;
+            if (THROUGH && fast && !pairs)
+                tmm__wgmma_store_rows(job, c, row, place.col, cols, sum[0], row_scale[0],
+                                      col_scale);
+            else if (fast && pairs)
+                tmm__wgmma_store_row(job, c, row, place.col, row < M ? cols : 0, sum[0],
+                                     row_scale[0], col_scale);
+            else if (row < M)
                 tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
                                          wide, doubtful);
-#pragma unroll
-            for (int j = 0; j < 2 * PAIRS; j++) {
-                int at = 4 * (j / 2) + j % 2;
-                sum[0][at] = sum[0][at + 2];
-                sum[0][at + 2] = sum[LAST][at];
-                sum[LAST][at] = sum[LAST][at + 2];
-            }
-            row_scale[0] = row_scale[1];
-            row_scale[1] = row_scale[2 * LAST];
-            row_scale[2 * LAST] = row_scale[2 * LAST + 1];
+            tmm__wgmma_next_row(sum, row_scale);
         }
     }
 }
