@@ -52,8 +52,8 @@
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
                         (the edge of a block's tile; TMM_REGISTER takes the better one)
-     TMM_DIRECT         tiny products: groups of 1 to 1024 threads compute an element each, as a
-                        dot product from L1; right for K up to 2^31
+     TMM_DIRECT         tiny products, and vectors: groups of 1 to 1024 threads, or of 8 blocks,
+                        compute an element each, as a dot product from L1; right for K up to 2^31
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below).
@@ -904,9 +904,13 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
-enum { TMM__DIRECT_RESIDENT = 1024 }; /* threads that a multiprocessor has room for */
-enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
+/* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
+enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
+enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 100000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
+/* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
+   not thought of up to. */
+enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1157,13 +1161,13 @@ typedef struct tmm__outer_costs {
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each k of a member,
-   which waits for the multiply-add before, and for each round of TMM__DIRECT_DEEP of these but the
-   first; to add the sums of warps, and for each halving of these. For each warp of a
-   multiprocessor; for each of its k, and for each line of L1 that it reads then; for each byte that
-   comes from L2. */
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each round of
+   TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
+   these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
+   and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
+   longer memory takes beyond L2; share: and for each group more that shares its loads. */
 typedef struct tmm__direct_costs {
-    double first, halving, chain, round, barrier, warp, load, line, byte;
+    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, share;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -1381,11 +1385,11 @@ static const tmm__costs tmm__measured = {
         1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
-    {{830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755},
-     {990, 98.1, 56.8, 250, 116, 68.4, 0, 0.398, 0.00935},
-     {830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755}}, /* direct */
-    3510,                                                      /* pack */
-    0.715,                                                     /* pack_rate */
+    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
+     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
+     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54}}, /* direct */
+    3510,                                                                /* pack */
+    0.715,                                                               /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
@@ -1580,14 +1584,15 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
 
-/* How `blocks` blocks of 128 threads are to be launched, `cluster` of them to a cluster. */
+/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
 static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int cluster, int bytes, tmm_stream stream)
+                                       int blocks, int threads, int cluster, int bytes,
+                                       tmm_stream stream)
 {
     *config = cudaLaunchConfig_t();
     memset(attribute, 0, sizeof *attribute);
     config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3(128);
+    config->blockDim = dim3((unsigned)threads);
     config->dynamicSmemBytes = (size_t)bytes;
     config->stream = stream;
     config->attrs = attribute;
@@ -1606,23 +1611,33 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
     return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
 }
 
-/* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int cluster,
-                                              int bytes, void **arguments, tmm_stream stream)
+/* Launches `blocks` blocks, `cluster` of them to a cluster. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
+                                              int cluster, int bytes, void **arguments,
+                                              tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config;
     cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, cluster, bytes, stream);
+    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
-    (void)kernel, (void)blocks, (void)cluster, (void)bytes, (void)arguments, (void)stream;
+    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
+    (void)arguments, (void)stream;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
 #endif
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
+/* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
+   device. */
+static inline int tmm__has_clusters(const void *kernel)
+{
+    return TMM__CLUSTER_LAUNCH && tmm__current_device()->capability >= 90 &&
+           tmm__compiled(kernel)->ptx_version >= 90;
+}
+
+/* How many clusters of n blocks of 128 threads of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER; none, if there are no clusters. */
 static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -1634,8 +1649,7 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
         if (tmm__cluster_bytes(n, vectors, item) > bytes)
             bytes = tmm__cluster_bytes(n, vectors, item);
-    if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
-        return facts->clusters;
+    if (!tmm__has_clusters(kernel)) return facts->clusters;
     if (!tmm__succeeded(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
         return facts->clusters;
@@ -1643,7 +1657,8 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
+        tmm__cluster_config(&config, &attribute, n, 128, n, tmm__cluster_bytes(n, vectors, item),
+                            0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
@@ -7079,7 +7094,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between. A group of G threads computes one element of C as a dot product. Its
+   whatever comes between; and for vectors, of which each element is read once anyway. A group of G threads computes one element of C as a dot product. Its
    members have every G-th k. All loads of 8 k are under way before the first multiply-add. Nothing
    goes through shared memory but the sums of a group whose members are in several warps.
 
@@ -7091,75 +7106,125 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         C(i, j) = (sum of 0 + that of 1) + (2 + 3)           |3|
                                                              |0| ...
 
+   Where that leaves multiprocessors idle, a cluster of eight blocks has the k of the same groups:
+   each block adds up its part, and the first one adds these.
+
    Groups are numbered along the rows of C. There are two ways to give them threads:
      TMM__MEMBERS  members are neighbours: reads contiguous along k are coalesced
         thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
      TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
         thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
-   Sums of lanes are added by shuffles, those of warps through shared memory, in the same order in
-   every run.
+   Sums of lanes are added by shuffles, those of warps through shared memory, those of blocks through
+   that of the first one of their cluster, in the same order in every run.
 
    Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
    bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
-   the lines of L1 that its loads touch, since nothing is kept in registers for another element. */
+   the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
+   vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     TMM_FN(gemm_direct)(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                         long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                        long long ldc, long long batchC, int block_log2, int group_log2, int layout)
+                        long long ldc, long long batchC, int block_log2, int group_log2, int layout,
+                        int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
+                        int apart_log2, int warps_log2)
 {
-    enum { DEEP = TMM__DIRECT_DEEP };
+    enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;
     const int groups = 1 << groups_log2; /* of the block */
     const int member = members ? thread & (group - 1) : thread >> groups_log2;
     const int place = members ? thread >> group_log2 : thread & (groups - 1);
+    const unsigned rank = blockIdx.x & ((1u << cluster_log2) - 1); /* in the cluster */
+    const int all_log2 = group_log2 + cluster_log2; /* members of a group in all blocks */
     /* 32 bits suffice: C has at most 2^31 - 1 elements. */
-    const unsigned number = (blockIdx.x << groups_log2) + place;
-    const unsigned row = number / (unsigned)N, col = number - row * (unsigned)N;
-    const bool inside = row < M;
+    const unsigned number = (blockIdx.x >> cluster_log2 << groups_log2) + place;
+    const bool inside = number < (unsigned)M * (unsigned)N;
+    /* number / N: a division would take a twentieth of the time of the smallest products. */
+    const unsigned row = (__umulhi(number, magic) + number) >> magic_log2;
+    const unsigned col = number - row * (unsigned)N;
     TMM_SUM sum = 0;
 
-    A += blockIdx.z * batchA + row * rsA + member * csA;
-    B += blockIdx.z * batchB + col * csB + member * rsB;
-    const long long stepA = csA << group_log2, stepB = rsB << group_log2;
-    int left = inside ? (int)K - member : 0; /* k from this member's next one on */
-    if (K <= group) {
+    const unsigned first_k = member + (rank << group_log2);
+    long long toA = blockIdx.z * batchA + row * rsA + first_k * csA;
+    long long toB = blockIdx.z * batchB + col * csB + first_k * rsB;
+    long long toC = sizeof(TMM_TYPE) > 4 ? blockIdx.z * batchC + row * ldc + col : 0;
+    int stores = member == 0 && inside;
+    TMM__HIDE_POINTER(toA);
+    TMM__HIDE_POINTER(toB); /* or the compiler computes them twice, */
+    TMM__HIDE(stores);      /* and these at the end, where nothing hides their latency */
+    if (sizeof(TMM_TYPE) > 4) TMM__HIDE_POINTER(toC); /* float would take more registers */
+    A += toA, B += toB;
+    const long long stepA = csA << all_log2, stepB = rsB << all_log2;
+    /* How many k this member has. */
+    int left = (int)(((unsigned)K - first_k + (1u << all_log2) - 1) >> all_log2);
+    if (!inside) left = 0;
+    if ((int)K <= 1 << all_log2) {
         if (left > 0) TMM__MULTIPLY_ADD(sum, (TMM_SUM)*A, (TMM_SUM)*B);
         left = 0;
     }
 #pragma unroll 1
-    for (; left > 0; left -= DEEP << group_log2) {
+    for (; left > 0; left -= DEEP) {
         TMM_TYPE x[DEEP], y[DEEP];
 #pragma unroll
         for (int k = 0; k < DEEP; k++) {
-            x[k] = y[k] = 0;
-            if (k << group_log2 < left) x[k] = *A, y[k] = *B;
-            A += stepA, B += stepB;
+            x[k] = 0;
+            if (k < left) x[k] = *A;
+            A += stepA;
+        }
+#pragma unroll
+        for (int k = 0; k < DEEP; k++) {
+            y[k] = 0;
+            if (k < left) y[k] = *B;
+            B += stepB;
         }
 #pragma unroll
         for (int k = 0; k < DEEP; k++) TMM__MULTIPLY_ADD(sum, (TMM_SUM)x[k], (TMM_SUM)y[k]);
     }
 
-    /* The sums of members that are lanes of one warp; then those of 1 << warps_log2 warps, or of
-       threads that far apart, halved until one is left. */
-    const int end = members && group < 32 ? group : 32;
-    for (int other = members ? 1 : groups; other < end; other *= 2)
-        sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
-    const int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
-    const int warps_log2 = (members ? group_log2 : block_log2) - apart_log2;
-    const int first = members ? member : thread; /* in the group, or of groups side by side */
-    if (warps_log2 > 0) sums[thread] = sum;
-    for (int half = warps_log2 - 1; half >= 0; half--) {
-        const int other = 1 << half << apart_log2;
-        __syncthreads();
-        if (first < other) sums[thread] = sum += sums[thread + other];
+    /* The sums of members that are lanes of one warp, `beside` each other; then those of
+       1 << warps_log2 warps, or of threads that far apart, halved until one is left. */
+    if (group_log2 > 0) {
+        for (int other = beside; other < lanes; other *= 2)
+            sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
+        const int first = members ? member : thread; /* in the group, or of groups side by side */
+        if (warps_log2 > 0) {
+#if TMM__CLUSTERS
+            if (cluster_log2 > 0) tmm__cluster_arrive(false); /* has begun */
+#endif
+            sums[thread] = sum;
+#pragma unroll 1
+            for (int half = warps_log2 - 1; half >= 0; half--) {
+                const int other = 1 << half << apart_log2;
+                __syncthreads();
+                if (first < other) sums[thread] = sum += sums[thread + other];
+            }
+#if TMM__CLUSTERS
+            if (cluster_log2 > 0) {
+                __shared__ TMM_SUM parts[CLUSTER][TMM__DIRECT_GROUPS];
+                tmm__cluster_wait(); /* all of its blocks have begun */
+                if (member == 0) {
+                    unsigned words[(sizeof sum + 3) / 4];
+                    memcpy(words, &sum, sizeof sum);
+#pragma unroll
+                    for (int w = 0; w < (int)(sizeof sum / 4); w++)
+                        tmm__store_word_cluster((unsigned *)&parts[rank][place] + w, 0, words[w]);
+                }
+                tmm__cluster_arrive(true);
+                tmm__cluster_wait();
+                if (rank > 0) return;
+                sum = parts[0][place];
+#pragma unroll
+                for (int r = 1; r < CLUSTER; r++) sum += parts[r][place];
+            }
+#endif
+        }
     }
-    if (member > 0 || !inside) return;
+    if (!stores) return;
 
-    C += blockIdx.z * batchC + row * ldc + col;
+    C += sizeof(TMM_TYPE) > 4 ? toC : blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C);
     *C = TMM_FN(value)(sum, alpha, old, true, row, col);
@@ -12623,7 +12688,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes =
             tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(TMM_FN(sums4)));
-        status = tmm__launch_clusters(kernel, c.blocks, c.s.cluster, bytes, arguments, p->stream);
+        status =
+            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
     } else if (status == TMM_OK) {
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);
@@ -13408,7 +13474,8 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
 typedef struct TMM_FN(direct__choice) {
-    int block_log2, group_log2, layout; /* threads of a block and of a group */
+    int block_log2, group_log2, layout; /* threads of a block, and of a group in it */
+    int cluster_log2;                   /* blocks that have the k of the same groups */
     double blocks;                      /* for each product */
     double time;                        /* nanoseconds that it should take */
 } TMM_FN(direct__choice);
@@ -13434,17 +13501,18 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads. `load`: of the product, with a block for each
-   element. */
+/* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
+   block for each element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
                                                 const TMM_FN(gemm__product) * p,
                                                 const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const double group = 1 << c->group_log2, K = (double)p->K;
+    const double group = 1 << c->group_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
+    const double member_k = ceil(K / (group * cluster));
     c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
     const double threads = 1 << c->block_log2;
-    c->blocks = ceil((double)p->M * p->N * group / threads);
+    c->blocks = ceil((double)p->M * p->N * group / threads) * cluster;
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
@@ -13454,19 +13522,22 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
-    clocks += t->chain * ceil(K / group);
-    clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    if (cluster > 1) clocks += t->cluster;
     /* Blocks that find no room wait for that long, once more. */
-    const double room = load->processors * floor((int)TMM__DIRECT_RESIDENT / threads);
+    const double resident = sizeof(TMM_TYPE) > 4 ? TMM__DIRECT_RESIDENT_8 : TMM__DIRECT_RESIDENT;
+    const double room = load->processors * floor(resident / threads);
     if (p->batch == 1) clocks *= ceil(c->blocks / room);
-    clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
-    clocks += t->byte * bytes * K * warps / (threads / 32);
+    clocks += warps * (t->warp + member_k * (t->load + t->line * lines));
+    clocks += t->byte * bytes * K / cluster * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load->family, load->type);
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
-    return device->gpu.launch +
-           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(load));
+    /* Groups that share a row of A have fewer bytes of it under way. */
+    double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
+    if (load->bytes > device->gpu.l2_bytes) memory *= t->memory;
+    return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
@@ -13475,6 +13546,8 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
+                         tmm__has_clusters((const void *)TMM_FN(gemm_direct));
     tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
@@ -13484,10 +13557,18 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
-            c.group_log2 = n, c.layout = layout;
+            c.group_log2 = n, c.layout = layout, c.cluster_log2 = 0;
             c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
+            c.cluster_log2 = TMM__DIRECT_CLUSTER;
+            if (!clusters || n > TMM__DIRECT_BLOCK ||
+                1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
+                (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
+                continue;
+            c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
+            c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
+            if (c.time < best.time && c.blocks <= INT_MAX) best = c;
         }
     }
     return best;
@@ -13516,11 +13597,28 @@ static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * give
 {
     TMM_FN(gemm__product) p = *given;
     TMM_FN(direct__choice) c = TMM_FN(gemm__direct_plan)(&p);
-    void *arguments[20];
+    void *arguments[26];
     (void)row;
     int count = TMM_FN(gemm__arguments)(&p, arguments);
     arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
-    arguments[count++] = &c.layout;
+    arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
+    /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
+    int magic_log2 = 0;
+    while (1ll << magic_log2 < p.N) magic_log2++;
+    const unsigned long long N = (unsigned long long)p.N;
+    unsigned magic = (unsigned)((((1ull << magic_log2) - N) << 32) / N) + 1;
+    /* Which members add their sums by shuffles, and how far apart the others are: see there. */
+    const int groups_log2 = c.block_log2 - c.group_log2, members = c.layout == TMM__MEMBERS;
+    int beside = members ? 1 : 1 << groups_log2;
+    int lanes = members && c.group_log2 < 5 ? 1 << c.group_log2 : 32;
+    int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
+    int warps_log2 = (members ? c.group_log2 : c.block_log2) - apart_log2;
+    arguments[count++] = &magic, arguments[count++] = &magic_log2;
+    arguments[count++] = &beside, arguments[count++] = &lanes;
+    arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
+    if (c.cluster_log2 > 0)
+        return tmm__launch_clusters((const void *)TMM_FN(gemm_direct), (int)c.blocks,
+                                    1 << c.block_log2, 1 << c.cluster_log2, 0, arguments, p.stream);
     return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
                        dim3(1u << c.block_log2), 0, arguments, p.stream);
 }

@@ -127,7 +127,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes =
             tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(TMM_FN(sums4)));
-        status = tmm__launch_clusters(kernel, c.blocks, c.s.cluster, bytes, arguments, p->stream);
+        status =
+            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
     } else if (status == TMM_OK) {
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);

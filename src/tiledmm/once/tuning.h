@@ -85,13 +85,13 @@ typedef struct tmm__outer_costs {
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each k of a member,
-   which waits for the multiply-add before, and for each round of TMM__DIRECT_DEEP of these but the
-   first; to add the sums of warps, and for each halving of these. For each warp of a
-   multiprocessor; for each of its k, and for each line of L1 that it reads then; for each byte that
-   comes from L2. */
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each round of
+   TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
+   these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
+   and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
+   longer memory takes beyond L2; share: and for each group more that shares its loads. */
 typedef struct tmm__direct_costs {
-    double first, halving, chain, round, barrier, warp, load, line, byte;
+    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, share;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -309,11 +309,11 @@ static const tmm__costs tmm__measured = {
         1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
-    {{830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755},
-     {990, 98.1, 56.8, 250, 116, 68.4, 0, 0.398, 0.00935},
-     {830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755}}, /* direct */
-    3510,                                                      /* pack */
-    0.715,                                                     /* pack_rate */
+    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
+     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
+     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54}}, /* direct */
+    3510,                                                                /* pack */
+    0.715,                                                               /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
