@@ -3,9 +3,10 @@
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between; and for vectors, of which each element is read once anyway. A group of G threads computes one element of C as a dot product. Its
-   members have every G-th k. All loads of 8 k are under way before the first multiply-add. Nothing
-   goes through shared memory but the sums of a group whose members are in several warps.
+   whatever comes between; and for vectors, of which each element is read once anyway. A group of G
+   threads computes one element of C as a dot product. Its members have every G-th k. All loads of
+   8 k are under way before the first multiply-add. Nothing goes through shared memory but the sums
+   of a group whose members are in several warps.
 
               k ->  member: 0 1 2 3 0 1 2 3 0 1 2 3            B
              +-+-+-+-+-+-+-+-+-+-+-+-+                       +-+
