@@ -187,9 +187,9 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, in
 #endif
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
-static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
+/* How many clusters of n blocks of this kernel, which have `base` bytes of shared memory besides, fit
+   on the current device at once, for n up to TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
+static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -198,8 +198,8 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, vectors, item) > bytes)
-            bytes = tmm__cluster_bytes(n, vectors, item);
+        if (base + tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = base + tmm__cluster_bytes(n, vectors, item);
     if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
         return facts->clusters;
     if (!tmm__succeeded(
@@ -209,12 +209,13 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
+        tmm__cluster_config(&config, &attribute, n, n, base + tmm__cluster_bytes(n, vectors, item),
+                            0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)vectors, (void)item;
+    (void)base, (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }
