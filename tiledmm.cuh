@@ -597,6 +597,23 @@ static __device__ __forceinline__ void tmm__copy_async(void *shared, const void 
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
+/* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
+static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
+                                                      bool near)
+{
+#if TMM__ASYNC
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
+                 "@p cp.async.ca.shared.global.L2::128B [%0], [%1], 16, %2;\n"
+                 "@!p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n}" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "r"(valid ? 16 : 0), "r"((int)near)
+                 : "memory");
+#else
+    (void)near;
+    tmm__copy_async(shared, global, 16, valid);
+#endif
+}
+
 /* Ends a group of copies. */
 static __device__ __forceinline__ void tmm__copy_commit(void)
 {
@@ -771,6 +788,12 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
     memcpy(&word, bytes, 16);
     asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
                  "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+{
+    asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
                  : "memory");
 }
 
@@ -1222,6 +1245,8 @@ typedef struct tmm__costs {
         double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
+        double cluster, cluster_round; /* and for each element of a round of blocks */
+        double within; /* how much more L2 has to give where copies begin within sectors */
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -1358,15 +1383,15 @@ static const tmm__costs tmm__measured = {
         {1080, 1900},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
-         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}},
          {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
-         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
-        0.72,                                                                 /* copied */
-        7890,                                                                 /* slices */
-        0.347,                                                                /* slice */
-        6380,                                                                 /* reduce */
-        375,                                                                  /* reduce_slice */
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}}, /* tensor */
+        0.72,                                                                   /* copied */
+        7890,                                                                   /* slices */
+        0.347,                                                                  /* slice */
+        6380,                                                                   /* reduce */
+        375,                                                                    /* reduce_slice */
         101,    /* reduce_slice_wide */
         32,     /* reduce_wide_from */
         5290,   /* last */
@@ -1375,6 +1400,9 @@ static const tmm__costs tmm__measured = {
         1.04,   /* even_step */
         0.253,  /* even_partial */
         0.0559, /* even_held */
+        2500,   /* cluster */
+        0.25,   /* cluster_round */
+        1.5,    /* within */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
@@ -1636,9 +1664,10 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER; none, if there are no clusters. */
-static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
+/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
+   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
+   are no clusters. */
+static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -1647,8 +1676,8 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, vectors, item) > bytes)
-            bytes = tmm__cluster_bytes(n, vectors, item);
+        if (base + tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = base + tmm__cluster_bytes(n, vectors, item);
     if (!tmm__has_clusters(kernel)) return facts->clusters;
     if (!tmm__succeeded(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
@@ -1657,13 +1686,13 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n, tmm__cluster_bytes(n, vectors, item),
-                            0);
+        tmm__cluster_config(&config, &attribute, n, 128, n,
+                            base + tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)vectors, (void)item;
+    (void)base, (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }
@@ -7602,8 +7631,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
    If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
-   if else all others would begin within sectors of L2, of 32 bytes (short_last). The main loop ends
-   before the copies of the short step, and goes on with other predicates.
+   if else all others would begin within sectors of L2, of 32 bytes. The main loop ends before the
+   copies of the short step, and goes on with other predicates. With 64 x 64 such copies, and those
+   of lines that do not lie as sectors do, go through L1: it keeps the part of a sector that the next
+   copy needs, and L2 gives it once (off_sectors).
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
@@ -7617,9 +7648,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    64, and 1024; along the lines 512 or 1024, and 64.
 
    Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
-   are moved back inside; of others the lines that lie outside are not copied. Or
-   each block has a whole tile, and only those of a last, short wave are split along k, among the
-   last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
+   are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
+   blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
+   split along k, among the last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
 
                                    128 x 128     64 x 64     32 x 64
@@ -7633,11 +7664,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
    cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
    multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
-   limit of the device. Before sm_80 there is nothing to gain:
-   see tmm__mma_double.
+   limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
-   TMM__TENSOR_BYTES of dynamic shared memory. */
+   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
 static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
@@ -7648,13 +7678,18 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
 /* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines`
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
-   valid. */
+   valid. near: see tmm__copy_near; negative, if this instance does not ask. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
-                                                         int width, int lines, int pass, bool valid)
+                                                         int width, int lines, int pass, bool valid,
+                                                         int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
-    tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
+    from += (unsigned long long)stride * pass;
+    if (near < 0)
+        tmm__copy_async(stage + place, from, 8 * width, valid);
+    else
+        tmm__copy_near(stage + place, from, valid, near);
 }
 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
@@ -7700,17 +7735,22 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
-#define tmm__tensor_copied_k     TMM__INSTANCE(tensor_copied_k_, TENSOR)
-#define tmm__tensor_copy         TMM__INSTANCE(tensor_copy_, TENSOR)
-#define tmm__tensor_clear        TMM__INSTANCE(tensor_clear_, TENSOR)
-#define tmm__tensor_move_up      TMM__INSTANCE(tensor_move_up_, TENSOR)
-#define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
-#define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
-#define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
-#define tmm__tensor_store_lines  TMM__INSTANCE(tensor_store_lines_, TENSOR)
-#define tmm__tensor_store_part   TMM__INSTANCE(tensor_store_part_, TENSOR)
-#define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
-#define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
+#define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
+#define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
+#define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
+#define tmm__tensor_move_up       TMM__INSTANCE(tensor_move_up_, TENSOR)
+#define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
+#define tmm__tensor_add_partials  TMM__INSTANCE(tensor_add_partials_, TENSOR)
+#define tmm__tensor_send          TMM__INSTANCE(tensor_send_, TENSOR)
+#define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
+#define tmm__tensor_open          TMM__INSTANCE(tensor_open_, TENSOR)
+#define tmm__tensor_by_cluster    TMM__INSTANCE(tensor_by_cluster_, TENSOR)
+#define tmm__tensor_store_cluster TMM__INSTANCE(tensor_store_cluster_, TENSOR)
+#define tmm__tensor_store_rows    TMM__INSTANCE(tensor_store_rows_, TENSOR)
+#define tmm__tensor_store_lines   TMM__INSTANCE(tensor_store_lines_, TENSOR)
+#define tmm__tensor_store_part    TMM__INSTANCE(tensor_store_part_, TENSOR)
+#define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
+#define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
 /* The k of what a thread copies of each step. */
 static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
@@ -7726,7 +7766,7 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
                                                         const char *fromB, unsigned strideB,
-                                                        int cols, bool tall)
+                                                        int cols, bool tall, int near)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
@@ -7735,19 +7775,20 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
     };
     if (pass < PASSES_A) {
         TMM_FN(copy_pass)
-        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
+        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows,
+         near);
     } else if (DOWN == 1 && pass < 2 * PASSES_A) {
         int skip = tall ? PASSES_A : 0;
         const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
         TMM_FN(copy_pass)
         (stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
          tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
-         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols));
+         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols), near);
     } else {
         int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
         TMM_FN(copy_pass)
         (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
-         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
+         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
 }
 
@@ -7769,6 +7810,36 @@ static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
             for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
 }
 
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
+   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
+static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
+                                                          int half, int i, int four, int eight)
+{
+    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            a[2 * q + h] =
+                *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
+}
+
+static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
+                                                          int half, int j, int four, int eight)
+{
+    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+        b[q] = *(const double *)(stage + SQUARE * (j / 2) +
+                                 (first ^ (2 * half + q) * four ^ j % 2 * eight));
+}
+#endif
+#endif
+#endif
+/* src/tiledmm/kernels/tensor_store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
+   Uses: kernels/tensor.cuh, kernels/store.cuh. Used by: kernels/tensor_kernel.cuh. */
+#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
+    TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -7813,6 +7884,75 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
         }
     }
 }
+
+#if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
+/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
+   the halves of vectors that it is sent, as [slice][vector][half][thread]. */
+static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__schedule *s, int part,
+                                                        int rank, const double (*sum)[4][4])
+{
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, VECTORS = TMM__TENSOR_DOWN * ACROSS };
+    int left = 0, other = s->cluster;
+    unsigned to = 0;
+    all += rank * part * (32 * THREADS);
+#pragma unroll
+    for (int q = 0; q < VECTORS; q++) {
+        if (left == 0) { /* on to the block that has the next slice */
+            to = tmm__map_shared(all, --other);
+            left = part;
+        }
+        left--;
+        tmm__store_doubles_cluster(to, &sum[q / ACROSS][q % ACROSS][0]);
+        tmm__store_doubles_cluster(to + 16 * THREADS, &sum[q / ACROSS][q % ACROSS][2]);
+        to += 32 * THREADS;
+    }
+}
+
+/* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
+static __device__ __forceinline__ void tmm__tensor_store_cluster(
+    const tmm__schedule *s, const char *all, int part, int rank, int tile, bool tall, long long M,
+    long long N, double alpha, double beta, double *C, long long ldc)
+{
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
+    const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
+    const unsigned log2 = tall ? 0 : 1; /* of warps side by side */
+    int down, across;
+    TMM_FN(find_tile)(s, TMM__TENSOR_BAND, tile, &down, &across);
+    const int left_warp = across << log2 | (warp & ((1u << log2) - 1));
+    const int upper_warp = (down << (2 - log2)) + (int)(warp >> log2);
+#pragma unroll 1
+    for (int n = 0; n < part; n++, all += 32 * THREADS) {
+        const unsigned q = rank * part + n;
+        if (q >= DOWN * ACROSS) break;
+        double total[4] = {0, 0, 0, 0};
+        const char *from = all;
+#pragma unroll 2
+        for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                TMM_FN(elements2) two = *(const TMM_FN(elements2) *)(from + 16 * THREADS * h);
+                total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
+            }
+        }
+        long long row = upper_warp * (16ll * DOWN) + (q / ACROSS * 16 + lane / 4);
+        const long long col = left_warp * 32ll + (q % ACROSS * 8 + lane % 4 * 2);
+#pragma unroll 1
+        for (int h = 0; h < 2; h++, row += 8, total[0] = total[2], total[1] = total[3]) {
+            double *c = C + row * ldc + col;
+            if (row >= M) break;
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                double old = 0;
+                TMM_FN(load_if)(&old, c + e, beta != 0 && col + e < N);
+                old = beta != 0 ? TMM__MUL(beta, old) : 0;
+                TMM_FN(store_if)
+                (c + e, TMM_FN(value)(total[e], alpha, old, col + e < N, row, col + e),
+                 col + e < N);
+            }
+        }
+    }
+}
+#endif
 
 #if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
@@ -7916,38 +8056,76 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
                            beta, sum);
 }
 
-/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
-   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
-static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
-                                                          int half, int i, int four, int eight)
+/* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
+   have no index. */
+static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedule *s, int tile,
+                                                              bool tall, long long M, long long N,
+                                                              double *C, long long ldc,
+                                                              char *shared, double alpha,
+                                                              double beta, double (*sum)[4][4])
 {
-    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
-#pragma unroll
-    for (int q = 0; q < 2; q++)
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-            a[2 * q + h] =
-                *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
+    enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
+    const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
+    const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
+    int down, across, thread = tmm__thread(), lane = thread % 32;
+    int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
+    int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
+    TMM_FN(find_tile)(s, TMM__TENSOR_BAND, tile, &down, &across);
+    long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+    long long row = first_row, col = first_col;
+    if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;
+    if (!ANY && col > N - TILE_N && !s->packed_B) col = N - TILE_N;
+#pragma unroll 1
+    for (int i = 0; i < DOWN; i++) {
+        tmm__tensor_store_part(C, ldc, row + row0 + 16 * i, first_row, M, col + col0, first_col, N,
+                               shared, alpha, beta, sum[0]);
+        tmm__tensor_move_up(sum);
+    }
 }
 
-static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
-                                                          int half, int j, int four, int eight)
+/* Before anything else: this block's shared memory may be written to. */
+static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
 {
-    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
-#pragma unroll
-    for (int q = 0; q < 2; q++)
-        b[q] = *(const double *)(stage + SQUARE * (j / 2) +
-                                 (first ^ (2 * half + q) * four ^ j % 2 * eight));
+    (void)s;
+#if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
+    if (s->cluster > 0) tmm__cluster_arrive(false);
+#endif
+}
+
+/* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
+static __device__ __forceinline__ bool tmm__tensor_by_cluster(
+    const tmm__schedule *s, char *memory, int share, int tile, bool tall, long long M, long long N,
+    double alpha, double beta, double *C, long long ldc, const double (*sum)[4][4])
+{
+#if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
+    if (s->cluster == 0) return false;
+    char *all = memory + 16 * tmm__thread();
+    const int part = (4 * TMM__TENSOR_DOWN - 1) / s->cluster + 1, rank = share % s->cluster;
+    tmm__cluster_wait();
+    tmm__tensor_send(all, s, part, rank, sum);
+    tmm__cluster_arrive(true);
+    tmm__cluster_wait();
+    tmm__tensor_store_cluster(s, all, part, rank, tile, tall, M, N, alpha, beta, C, ldc);
+    return true;
+#else
+    (void)s, (void)memory, (void)share, (void)tile, (void)tall, (void)M, (void)N, (void)alpha;
+    (void)beta, (void)C, (void)ldc, (void)sum;
+    return false;
+#endif
 }
 #endif
-
+/* src/tiledmm/kernels/tensor_kernel.cuh. Doubles on tensor cores: the kernel.
+   Uses: kernels/tensor.cuh, kernels/tensor_store.cuh. Used by: kernels/tensor_launch.h. */
+#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     TMM__INSTANCE(gemm_tensor_, TENSOR)(long long M, long long N, long long K, double alpha,
                                         const double *__restrict__ A, long long rsA, long long csA,
                                         long long batchA, const double *__restrict__ B,
                                         long long rsB, long long csB, long long batchB, double beta,
                                         double *__restrict__ C, long long ldc, long long batchC,
-                                        int modeA, int modeB, const tmm__schedule s, int short_last)
+                                        int modeA, int modeB, const tmm__schedule s,
+                                        int off_sectors)
 {
 #if TMM__BODIES
     enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
@@ -7968,12 +8146,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
+    tmm__tensor_open(&s);
 #if TMM__DOUBLE_TENSOR
     if (s.unless != NULL && *s.unless != 0) return;
 #endif
     enum { ALIGNS = DOWN == 1 };                         /* can the last step be the short one? */
     const int rest = (int)(K - (s.steps - 1ll) * DEPTH); /* of the short step: 1 to DEPTH */
-    if (!ALIGNS) short_last = 0;
+    const bool short_last = ALIGNS && off_sectors;
+    /* Do copies go through L1? Those of 8 bytes all do. */
+    const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
     /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
@@ -8036,7 +8217,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                 for (int i = 0; i < PASSES; i++)
                     tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols, tall);
+                                     toB, eightB, fromB, strideB, cols, tall, near);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -8087,7 +8268,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                     for (int pass = 0; pass < PASSES; pass++)
                         if (slot == pass * SLOTS / PASSES + FIRST)
                             tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols, tall);
+                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
                 }
                 if (half == HALVES - 2) {
                     tmm__copy_commit();
@@ -8110,6 +8291,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__HIDE(work);
         tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
 #endif
+        if (tmm__tensor_by_cluster(&s, shared + (int)STAGES * STAGE, share, tile, tall, M, N, alpha,
+                                   beta, C, ldc, sum))
+            return;
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm__tensor_leave_sums(&s, share, thread, sum);
             __syncthreads();
@@ -8118,23 +8302,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        lane = thread % 32; /* anew, too */
-        int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
-        int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
-        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
-        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-        double *c0 = C + blockIdx.z * batchC;
-#pragma unroll 1
-        for (int i = 0; i < DOWN; i++) {
-            /* 16 rows after the other, each moved to the place of the first: registers have
-               no index. */
-            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, first_row, M, col + col0,
-                                   first_col, N, shared, alpha, beta, sum[0]);
-            tmm__tensor_move_up(sum);
-        }
+        tmm__tensor_store_tile(&s, tile, tall, M, N, C + blockIdx.z * batchC, ldc, shared, alpha,
+                               beta, sum);
 #if TMM__TENSOR_WIDTH == 1
         __syncthreads(); /* the copies of the next work would overwrite what is stored */
 #endif
@@ -8147,12 +8316,16 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_move_up
 #undef tmm__tensor_leave_sums
 #undef tmm__tensor_add_partials
+#undef tmm__tensor_send
+#undef tmm__tensor_store_cluster
+#undef tmm__tensor_store_tile
+#undef tmm__tensor_open
+#undef tmm__tensor_by_cluster
 #undef tmm__tensor_store_rows
 #undef tmm__tensor_store_lines
 #undef tmm__tensor_store_part
 #undef tmm__tensor_load_A
 #undef tmm__tensor_load_B
-#endif
 #endif
 /* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
@@ -12604,7 +12777,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), any ? 16 : 32,
+    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), 0, any ? 16 : 32,
                                sizeof(TMM_FN(sums4)));
     d.costs = &tmm__tuned()->pipelined.block[instance];
     d.load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
@@ -12743,6 +12916,36 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
+/* Slices of each tile by clusters, if they should take less than *time: as many
+   as one or two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of
+   one are neighbours. Returns the blocks to launch, or `blocks`. */
+static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
+                                            const tmm__block_costs *costs, int blocks, double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
+        while (n >= 2 && tiles > per * d->clusters[n]) n--;
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
+        tmm__division spread = *d;
+        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
+        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
+        double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                       tmm__in_nanoseconds(t->tensor.cluster + sums);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, n, guess);
+        if (guess >= *time) continue;
+        *time = guess;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
+        s->cluster = n;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
    the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
    take. */
@@ -12784,6 +12987,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             s->reduce = reduce;
         }
     }
+    if (small) blocks = tmm__plan_tensor_clusters(s, d, &costs, blocks, time);
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
@@ -12801,7 +13005,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
-            s->reduce = 0;
+            s->reduce = s->cluster = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
@@ -12821,7 +13025,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             *time = guess;
             blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;
-            s->reduce = 0;
+            s->reduce = s->cluster = 0;
         }
     }
     return blocks;
@@ -12874,7 +13078,7 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct TMM_FN(tensor__choice) {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
-    int short_last;   /* the last step may be the short one, not the first */
+    int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
     const tmm__tensor_instance *instance;
     int blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
@@ -12882,15 +13086,41 @@ typedef struct TMM_FN(tensor__choice) {
     tmm__schedule s;
 } TMM_FN(tensor__choice);
 
+/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
+   behind a short first one begin within them. */
+static inline int TMM_FN(gemm__tensor_lines_fit)(const void *operand, long long line)
+{
+    return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
+}
+
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
-   with a sector of L2, of 32 bytes, and steps behind a short one would not. */
+   with a sector, and steps behind a short one would not. */
 static inline int TMM_FN(gemm__tensor_short_last)(const TMM_FN(tensor__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
-    enum { SIZE = 8, SECTOR = 32 };
-    const int A = c->modeA == TMM__ALONG_K && ((size_t)p->A | p->rsA * SIZE) % SECTOR == 0;
-    const int B = c->modeB == TMM__ALONG_K && ((size_t)p->B | p->csB * SIZE) % SECTOR == 0;
-    return (A || B) && p->K * SIZE % SECTOR != 0;
+    const int A = c->modeA == TMM__ALONG_K && TMM_FN(gemm__tensor_lines_fit)(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && TMM_FN(gemm__tensor_lines_fit)(p->B, p->csB);
+    return (A || B) && p->K % 4 != 0;
+}
+
+/* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
+   every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
+static inline double TMM_FN(gemm__tensor_within)(const TMM_FN(tensor__choice) * c,
+                                                 const TMM_FN(gemm__product) * p, int short_last,
+                                                 double tile_m, double tile_n)
+{
+    const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
+    const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
+    const int short_first = !short_last && p->K % 4 != 0;
+    double A = !TMM_FN(gemm__tensor_lines_fit)(p->A, lineA) ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K    ? 1
+                                                            : 0;
+    double B = !TMM_FN(gemm__tensor_lines_fit)(p->B, lineB) ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K    ? 1
+                                                            : 0;
+    if (c->pitchA > 0) A = 0;
+    if (c->pitchB > 0) B = 0;
+    return (A * tile_m + B * tile_n) / (tile_m + tile_n);
 }
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
@@ -12914,7 +13144,7 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    c->short_last = TMM_FN(gemm__tensor_short_last)(c, p);
+    const int short_last = TMM_FN(gemm__tensor_short_last)(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -12935,15 +13165,25 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
         d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
+            d.clusters =
+                tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
         if (!large) /* what lies outside is not copied */
             d.load.copied =
                 (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
         d.load.copied *= tmm__tuned()->tensor.copied;
+        /* 64 x 64 can copy through L1. */
+        const double within =
+            wide ? TMM_FN(gemm__tensor_within)(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+        const int near = wide && !large && !i->turns && within > 0;
+        if (wide) d.load.single = within;
+        if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;
         c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
+        c->off_sectors = i->turns ? short_last : near;
     }
 }
 
@@ -13003,12 +13243,17 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.short_last;
-    if (status == TMM_OK)
+    arguments[count++] = &c.off_sectors;
+    const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
+    const int sums = c.instance->tile_m * c.instance->tile_n / 512, size = 4 * sizeof(TMM_TYPE);
+    if (status == TMM_OK && c.s.cluster > 0)
+        status =
+            tmm__launch_clusters(c.instance->kernel, c.blocks, 32 * c.instance->warps, c.s.cluster,
+                                 bytes + tmm__cluster_bytes(c.s.cluster, sums, size), arguments,
+                                 p->stream);
+    else if (status == TMM_OK)
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
-                             dim3((unsigned)(32 * c.instance->warps)),
-                             TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
-                             p->stream);
+                             dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
         status = TMM_FN(gemm__reduce)(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
                                       c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
@@ -13395,7 +13640,8 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
     /* Elements that a thread copies. */
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
-    const int apart = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32;
+    const int apart =
+        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
     double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
     clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;

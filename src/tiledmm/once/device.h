@@ -198,9 +198,10 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER; none, if there are no clusters. */
-static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
+/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
+   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
+   are no clusters. */
+static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -209,8 +210,8 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, vectors, item) > bytes)
-            bytes = tmm__cluster_bytes(n, vectors, item);
+        if (base + tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = base + tmm__cluster_bytes(n, vectors, item);
     if (!tmm__has_clusters(kernel)) return facts->clusters;
     if (!tmm__succeeded(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
@@ -219,13 +220,13 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n, tmm__cluster_bytes(n, vectors, item),
-                            0);
+        tmm__cluster_config(&config, &attribute, n, 128, n,
+                            base + tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)vectors, (void)item;
+    (void)base, (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }

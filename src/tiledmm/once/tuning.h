@@ -146,6 +146,8 @@ typedef struct tmm__costs {
         double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
+        double cluster, cluster_round; /* and for each element of a round of blocks */
+        double within; /* how much more L2 has to give where copies begin within sectors */
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -282,15 +284,15 @@ static const tmm__costs tmm__measured = {
         {1080, 1900},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
-         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}},
          {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
-         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
-        0.72,                                                                 /* copied */
-        7890,                                                                 /* slices */
-        0.347,                                                                /* slice */
-        6380,                                                                 /* reduce */
-        375,                                                                  /* reduce_slice */
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}}, /* tensor */
+        0.72,                                                                   /* copied */
+        7890,                                                                   /* slices */
+        0.347,                                                                  /* slice */
+        6380,                                                                   /* reduce */
+        375,                                                                    /* reduce_slice */
         101,    /* reduce_slice_wide */
         32,     /* reduce_wide_from */
         5290,   /* last */
@@ -299,6 +301,9 @@ static const tmm__costs tmm__measured = {
         1.04,   /* even_step */
         0.253,  /* even_partial */
         0.0559, /* even_held */
+        2500,   /* cluster */
+        0.25,   /* cluster_round */
+        1.5,    /* within */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
