@@ -627,6 +627,12 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__TENSOR_CORES 1
 #endif
 
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
+   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
+   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+#define TMM__LANE_DOWN(lane)   ((lane) >> 4 << 1 | ((lane) >> 1 & 1))
+#define TMM__LANE_ACROSS(lane) ((lane) >> 2 << 1 & 6 | ((lane)&1))
+
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
@@ -4533,15 +4539,16 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
       +---------+---------+                     8 lanes across, 4 columns each
       | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
-      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
-      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
-      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+             | 0| 1| 4| 5| 8| 9|12|13| 0| 1 ... |
+      | warp 2  | warp 3  |             | 2| 3| 6| 7|10|11|14|15| 2|       |  4 lanes down,
+      +---------+---------+             |16|17|20|21|24|25|28|29|16|       |  4 rows each
+      | warp 4  | warp 5  |             |18|19|22|23|26|27|30|31|18|       |
       +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
-      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
+      | warp 6  | warp 7  |             | 0| 1| 4|                         |  ... and once more
       +---------+---------+
    Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
-   conflicts; lanes above each other read the same quad, which is broadcast.
+   conflicts; lanes above each other read the same quad, which is broadcast. They lie in squares of
+   2 x 2: where neighbours in pairs read the same, such a load takes two rounds, not four.
 
    Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
    one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
@@ -4633,8 +4640,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
        columns apart. */
-    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
-    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
+    int row0 = warp / 2 * (16 * QUADS) + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    int col0 = warp % 2 * (32 * QUADS) + (lane / 4 % 4 * 2 + lane % 2) * 4;
 
     TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
     tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);
@@ -5942,10 +5949,10 @@ TMM_KERNEL void __launch_bounds__(256)
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
-        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
-        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
-        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
-        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        | 0| 1| 4| 5| 8| 9|12|13| 0 ...|            +-----+-----+-----+-----+
+        | 2| 3| 6| 7|10|11|14|15| 2    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|20|21|24|25|28|29|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |18|19|22|23|26|27|30|31|18    |  rows each |     ...               |
         +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
 
    Terms:  line     a row of A or a column of B
@@ -6072,8 +6079,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
                 tmm__small_sums sums;
 #pragma unroll
                 for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
-                *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * WIDTH] = sums;
+                *(tmm__small_sums *)&tile[(i / 4 * 16 + TMM__LANE_DOWN(lane) * 4 + i % 4) * LDC +
+                                          32 * q + TMM__LANE_ACROSS(lane) * WIDTH] = sums;
             }
     }
 }
@@ -6228,7 +6235,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
+            const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
+            const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
@@ -7218,8 +7226,8 @@ TMM_KERNEL void __launch_bounds__(256)
 
    In a warp's part of a group, 16 x 32 lines or 8 x 64, a lane has 4 x 4:
       +--+--+--+--+--+--+--+--+      +--+--+--+--+--+--   --+
-      | 0| 1| 2| 3| 4| 5| 6| 7|      | 0| 1| 2| 3| 4|... 15|
-      | 8| 9|10|11|12|13|14|15|      |16|17|18|19|20|... 31|
+      | 0| 1| 4| 5| 8| 9|12|13|      | 0| 1| 4| 5| 8|... 29|
+      | 2| 3| 6| 7|10|11|14|15|      | 2| 3| 6| 7|10|... 31|
       |16|17| ...             |      +--+--+--+--+--+--   --+
       +--+--+--+--+--+--+--+--+
 
@@ -7420,8 +7428,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     __syncthreads();
 
     /* Where this thread's fragments begin in a row; they are double-buffered, as in PIPELINED. */
-    const int row0 = lane >> (5 - down_log2) << 2, across_log2 = 5 - down_log2;
-    const int col0 = COLS + 4 * ((thread / 32 << across_log2) + (lane & ((1 << across_log2) - 1)));
+    const int across_log2 = 5 - down_log2; /* lanes in squares of 2 x 2: see TMM__LANE_DOWN */
+    const int down = down_log2 == 2 ? TMM__LANE_DOWN(lane) : lane >> 1 & 1;
+    const int across = (lane >> 2 << 1 & ((1 << across_log2) - 1)) | (lane & 1);
+    const int row0 = 4 * down, col0 = COLS + 4 * ((thread / 32 << across_log2) + across);
     TMM_FN(elements4) a[2][GROUPS], b[2][2];
     int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
