@@ -644,6 +644,12 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__TENSOR_CORES 1
 #endif
 
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
+   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
+   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+#define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
+#define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
+
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
@@ -1298,13 +1304,13 @@ static const tmm__costs tmm__measured = {
     {{1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},
      {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},
      {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}}, /* shared_16 */
-    {{3820, 2050, {78.2, 63.9, 73.7, 70.1}, 0, 0.18, 614},
+    {{3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644},
      {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},
      {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}}, /* register_64 */
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.8, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
@@ -1319,22 +1325,22 @@ static const tmm__costs tmm__measured = {
       {39, 5.24}}}, /* outer */
     {{16,
       16,
-      {{20, 2270, 423, 456, 158, 0, 65.7, 0.09, 0.01, 0},
+      {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},
        {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
        {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
      {16,
       32,
-      {{16, 1790, 1980, 499, 55.9, 55.5, 85.5, 0.2, 0.07, 34.1},
+      {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5},
        {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
        {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
      {32,
       32,
-      {{16, 1430, 3540, 782, 200, 86.4, 137, 0.12, 0.07, 66.4},
+      {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},
        {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
        {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
      {32,
       64,
-      {{12, 1290, 7250, 944, 198, 162, 222, 0.22, 0.14, 69.1},
+      {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1},
        {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
        {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
@@ -1370,17 +1376,17 @@ static const tmm__costs tmm__measured = {
     3170,                                                            /* sum */
     0.00209,                                                         /* sum_byte */
     {
-        {{5470, 1900, {144, 105, 92.6, 92.3}, 0.06, 0.04, 2550},
-         {6550, 5370, {157, 148, 166, 146}, 0, 0, 1290},
-         {6420, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
-        2880,                                             /* cut */
-        {1490, 3030},                                     /* cut_slice */
-        {5460, 8020},                                     /* reduce */
+        {{5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150},
+         {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},
+         {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
+        2800,                                             /* cut */
+        {1470, 2970},                                     /* cut_slice */
+        {4910, 7650},                                     /* reduce */
         5,                                                /* reduce_from */
-        2030,                                             /* cluster */
-        {660, 4350},                                      /* cluster_round */
-        {8460, 7890},                                     /* even */
-        {1080, 1900},                                     /* even_partial */
+        2190,                                             /* cluster */
+        {660, 4830},                                      /* cluster_round */
+        {8070, 7180},                                     /* even */
+        {1080, 1850},                                     /* even_partial */
     },
     {
         {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
@@ -1406,12 +1412,12 @@ static const tmm__costs tmm__measured = {
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.12,                                                        /* alone */
-        8080,                                                        /* launch */
-        1820,                                                        /* tile */
+        1.15,                                                        /* alone */
+        6330,                                                        /* launch */
+        1910,                                                        /* tile */
         172,                                                         /* odd */
-        1.16e-3,                                                     /* sum_byte */
-        600,                                                         /* most */
+        1.07e-3,                                                     /* sum_byte */
+        1500,                                                        /* most */
     },
     {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
      {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
@@ -4577,15 +4583,16 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
       +---------+---------+                     8 lanes across, 4 columns each
       | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
-      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
-      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
-      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+             | 0| 1| 4| 5| 8| 9|12|13| 0| 1 ... |
+      | warp 2  | warp 3  |             | 2| 3| 6| 7|10|11|14|15| 2|       |  4 lanes down,
+      +---------+---------+             |16|17|20|21|24|25|28|29|16|       |  4 rows each
+      | warp 4  | warp 5  |             |18|19|22|23|26|27|30|31|18|       |
       +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
-      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
+      | warp 6  | warp 7  |             | 0| 1| 4|                         |  ... and once more
       +---------+---------+
    Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
-   conflicts; lanes above each other read the same quad, which is broadcast.
+   conflicts; lanes above each other read the same quad, which is broadcast. They lie in squares of
+   2 x 2: where neighbours in pairs read the same, such a load takes two rounds, not four.
 
    Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
    one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
@@ -4677,8 +4684,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
        columns apart. */
-    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
-    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
+    int row0 = warp / 2 * (16 * QUADS) + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    int col0 = warp % 2 * (32 * QUADS) + (lane / 4 % 4 * 2 + lane % 2) * 4;
 
     TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
     tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);
@@ -5986,10 +5993,10 @@ TMM_KERNEL void __launch_bounds__(256)
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
-        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
-        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
-        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
-        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        | 0| 1| 4| 5| 8| 9|12|13| 0 ...|            +-----+-----+-----+-----+
+        | 2| 3| 6| 7|10|11|14|15| 2    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|20|21|24|25|28|29|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |18|19|22|23|26|27|30|31|18    |  rows each |     ...               |
         +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
 
    Terms:  line     a row of A or a column of B
@@ -6116,8 +6123,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
                 tmm__small_sums sums;
 #pragma unroll
                 for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
-                *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * WIDTH] = sums;
+                *(tmm__small_sums *)&tile[(i / 4 * 16 + TMM__LANE_DOWN(lane) * 4 + i % 4) * LDC +
+                                          32 * q + TMM__LANE_ACROSS(lane) * WIDTH] = sums;
             }
     }
 }
@@ -6272,7 +6279,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
+            const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
+            const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
@@ -7313,8 +7321,8 @@ TMM_KERNEL void __launch_bounds__(256)
 
    In a warp's part of a group, 16 x 32 lines or 8 x 64, a lane has 4 x 4:
       +--+--+--+--+--+--+--+--+      +--+--+--+--+--+--   --+
-      | 0| 1| 2| 3| 4| 5| 6| 7|      | 0| 1| 2| 3| 4|... 15|
-      | 8| 9|10|11|12|13|14|15|      |16|17|18|19|20|... 31|
+      | 0| 1| 4| 5| 8| 9|12|13|      | 0| 1| 4| 5| 8|... 29|
+      | 2| 3| 6| 7|10|11|14|15|      | 2| 3| 6| 7|10|... 31|
       |16|17| ...             |      +--+--+--+--+--+--   --+
       +--+--+--+--+--+--+--+--+
 
@@ -7515,8 +7523,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     __syncthreads();
 
     /* Where this thread's fragments begin in a row; they are double-buffered, as in PIPELINED. */
-    const int row0 = lane >> (5 - down_log2) << 2, across_log2 = 5 - down_log2;
-    const int col0 = COLS + 4 * ((thread / 32 << across_log2) + (lane & ((1 << across_log2) - 1)));
+    const int across_log2 = 5 - down_log2; /* lanes in squares of 2 x 2: see TMM__LANE_DOWN */
+    const int down = down_log2 == 2 ? TMM__LANE_DOWN(lane) : lane >> 1 & 1;
+    const int across = (lane >> 2 << 1 & ((1 << across_log2) - 1)) | (lane & 1);
+    const int row0 = 4 * down, col0 = COLS + 4 * ((thread / 32 << across_log2) + across);
     TMM_FN(elements4) a[2][GROUPS], b[2][2];
     int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
