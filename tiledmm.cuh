@@ -52,8 +52,8 @@
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
                         (the edge of a block's tile; TMM_REGISTER takes the better one)
-     TMM_DIRECT         tiny products: groups of 1 to 1024 threads compute an element each, as a
-                        dot product from L1; right for K up to 2^31
+     TMM_DIRECT         tiny products, and vectors: groups of 1 to 1024 threads, or of 8 blocks,
+                        compute an element each, as a dot product from L1; right for K up to 2^31
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below).
@@ -597,6 +597,23 @@ static __device__ __forceinline__ void tmm__copy_async(void *shared, const void 
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
+/* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
+static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
+                                                      bool near)
+{
+#if TMM__ASYNC
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
+                 "@p cp.async.ca.shared.global.L2::128B [%0], [%1], 16, %2;\n"
+                 "@!p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n}" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "r"(valid ? 16 : 0), "r"((int)near)
+                 : "memory");
+#else
+    (void)near;
+    tmm__copy_async(shared, global, 16, valid);
+#endif
+}
+
 /* Ends a group of copies. */
 static __device__ __forceinline__ void tmm__copy_commit(void)
 {
@@ -626,6 +643,12 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #else
 #define TMM__TENSOR_CORES 1
 #endif
+
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
+   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
+   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+#define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
+#define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
@@ -774,6 +797,12 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
                  : "memory");
 }
 
+static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+{
+    asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
+                 : "memory");
+}
+
 /* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
 static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
                                                                   unsigned rank)
@@ -904,9 +933,13 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
-enum { TMM__DIRECT_RESIDENT = 1024 }; /* threads that a multiprocessor has room for */
-enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
+/* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
+enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
+enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 100000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
+/* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
+   not thought of up to. */
+enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1156,13 +1189,13 @@ typedef struct tmm__outer_costs {
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each k of a member,
-   which waits for the multiply-add before, and for each round of TMM__DIRECT_DEEP of these but the
-   first; to add the sums of warps, and for each halving of these. For each warp of a
-   multiprocessor; for each of its k, and for each line of L1 that it reads then; for each byte that
-   comes from L2. */
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each round of
+   TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
+   these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
+   and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
+   longer memory takes beyond L2; share: and for each group more that shares its loads. */
 typedef struct tmm__direct_costs {
-    double first, halving, chain, round, barrier, warp, load, line, byte;
+    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, share;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -1217,6 +1250,8 @@ typedef struct tmm__costs {
         double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
+        double cluster, cluster_round; /* and for each element of a round of blocks */
+        double within; /* how much more L2 has to give where copies begin within sectors */
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -1268,13 +1303,13 @@ static const tmm__costs tmm__measured = {
     {{1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},
      {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},
      {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}}, /* shared_16 */
-    {{3820, 2050, {78.2, 63.9, 73.7, 70.1}, 0, 0.18, 614},
+    {{3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644},
      {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},
      {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}}, /* register_64 */
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.8, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
@@ -1289,22 +1324,22 @@ static const tmm__costs tmm__measured = {
       {39, 5.24}}}, /* outer */
     {{16,
       16,
-      {{20, 2270, 423, 456, 158, 0, 65.7, 0.09, 0.01, 0},
+      {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},
        {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
        {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
      {16,
       32,
-      {{16, 1790, 1980, 499, 55.9, 55.5, 85.5, 0.2, 0.07, 34.1},
+      {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5},
        {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
        {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
      {32,
       32,
-      {{16, 1430, 3540, 782, 200, 86.4, 137, 0.12, 0.07, 66.4},
+      {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},
        {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
        {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
      {32,
       64,
-      {{12, 1290, 7250, 944, 198, 162, 222, 0.22, 0.14, 69.1},
+      {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1},
        {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
        {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
@@ -1340,28 +1375,28 @@ static const tmm__costs tmm__measured = {
     3170,                                                            /* sum */
     0.00209,                                                         /* sum_byte */
     {
-        {{5470, 1900, {144, 105, 92.6, 92.3}, 0.06, 0.04, 2550},
-         {6550, 5370, {157, 148, 166, 146}, 0, 0, 1290},
-         {6420, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
-        2880,                                             /* cut */
-        {1490, 3030},                                     /* cut_slice */
-        {5460, 8020},                                     /* reduce */
+        {{5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150},
+         {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},
+         {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
+        2800,                                             /* cut */
+        {1470, 2970},                                     /* cut_slice */
+        {4910, 7650},                                     /* reduce */
         5,                                                /* reduce_from */
-        2030,                                             /* cluster */
-        {660, 4350},                                      /* cluster_round */
-        {8460, 7890},                                     /* even */
-        {1080, 1900},                                     /* even_partial */
+        2190,                                             /* cluster */
+        {660, 4830},                                      /* cluster_round */
+        {8070, 7180},                                     /* even */
+        {1080, 1850},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
-         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}},
          {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
-         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
-        0.72,                                                                 /* copied */
-        7890,                                                                 /* slices */
-        0.347,                                                                /* slice */
-        6380,                                                                 /* reduce */
-        375,                                                                  /* reduce_slice */
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}}, /* tensor */
+        0.72,                                                                   /* copied */
+        7890,                                                                   /* slices */
+        0.347,                                                                  /* slice */
+        6380,                                                                   /* reduce */
+        375,                                                                    /* reduce_slice */
         101,    /* reduce_slice_wide */
         32,     /* reduce_wide_from */
         5290,   /* last */
@@ -1370,21 +1405,24 @@ static const tmm__costs tmm__measured = {
         1.04,   /* even_step */
         0.253,  /* even_partial */
         0.0559, /* even_held */
+        2500,   /* cluster */
+        0.25,   /* cluster_round */
+        1.5,    /* within */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.12,                                                        /* alone */
-        8080,                                                        /* launch */
-        1820,                                                        /* tile */
+        1.15,                                                        /* alone */
+        6330,                                                        /* launch */
+        1910,                                                        /* tile */
         172,                                                         /* odd */
-        1.16e-3,                                                     /* sum_byte */
-        600,                                                         /* most */
+        1.07e-3,                                                     /* sum_byte */
+        1500,                                                        /* most */
     },
-    {{830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755},
-     {990, 98.1, 56.8, 250, 116, 68.4, 0, 0.398, 0.00935},
-     {830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755}}, /* direct */
-    3510,                                                      /* pack */
-    0.715,                                                     /* pack_rate */
+    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
+     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
+     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54}}, /* direct */
+    3510,                                                                /* pack */
+    0.715,                                                               /* pack_rate */
     {
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
@@ -1591,14 +1629,15 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
 
-/* How `blocks` blocks of 128 threads are to be launched, `cluster` of them to a cluster. */
+/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
 static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int cluster, int bytes, tmm_stream stream)
+                                       int blocks, int threads, int cluster, int bytes,
+                                       tmm_stream stream)
 {
     *config = cudaLaunchConfig_t();
     memset(attribute, 0, sizeof *attribute);
     config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3(128);
+    config->blockDim = dim3((unsigned)threads);
     config->dynamicSmemBytes = (size_t)bytes;
     config->stream = stream;
     config->attrs = attribute;
@@ -1617,24 +1656,35 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
     return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
 }
 
-/* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int cluster,
-                                              int bytes, void **arguments, tmm_stream stream)
+/* Launches `blocks` blocks, `cluster` of them to a cluster. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
+                                              int cluster, int bytes, void **arguments,
+                                              tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config;
     cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, cluster, bytes, stream);
+    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
-    (void)kernel, (void)blocks, (void)cluster, (void)bytes, (void)arguments, (void)stream;
+    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
+    (void)arguments, (void)stream;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
 #endif
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
-static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
+/* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
+   device. */
+static inline int tmm__has_clusters(const void *kernel)
+{
+    return TMM__CLUSTER_LAUNCH && tmm__current_device()->capability >= 90 &&
+           tmm__compiled(kernel)->ptx_version >= 90;
+}
+
+/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
+   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
+   are no clusters. */
+static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -1643,10 +1693,9 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, vectors, item) > bytes)
-            bytes = tmm__cluster_bytes(n, vectors, item);
-    if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
-        return facts->clusters;
+        if (base + tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = base + tmm__cluster_bytes(n, vectors, item);
+    if (!tmm__has_clusters(kernel)) return facts->clusters;
     if (!tmm__succeeded(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
         return facts->clusters;
@@ -1654,12 +1703,13 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
+        tmm__cluster_config(&config, &attribute, n, 128, n,
+                            base + tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)vectors, (void)item;
+    (void)base, (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }
@@ -4544,15 +4594,16 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
       +---------+---------+                     8 lanes across, 4 columns each
       | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
-      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
-      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
-      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+             | 0| 1| 4| 5| 8| 9|12|13| 0| 1 ... |
+      | warp 2  | warp 3  |             | 2| 3| 6| 7|10|11|14|15| 2|       |  4 lanes down,
+      +---------+---------+             |16|17|20|21|24|25|28|29|16|       |  4 rows each
+      | warp 4  | warp 5  |             |18|19|22|23|26|27|30|31|18|       |
       +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
-      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
+      | warp 6  | warp 7  |             | 0| 1| 4|                         |  ... and once more
       +---------+---------+
    Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
-   conflicts; lanes above each other read the same quad, which is broadcast.
+   conflicts; lanes above each other read the same quad, which is broadcast. They lie in squares of
+   2 x 2: where neighbours in pairs read the same, such a load takes two rounds, not four.
 
    Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
    one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
@@ -4644,8 +4695,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
        columns apart. */
-    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
-    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
+    int row0 = warp / 2 * (16 * QUADS) + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    int col0 = warp % 2 * (32 * QUADS) + (lane / 4 % 4 * 2 + lane % 2) * 4;
 
     TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
     tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);
@@ -5953,10 +6004,10 @@ TMM_KERNEL void __launch_bounds__(256)
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
-        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
-        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
-        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
-        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        | 0| 1| 4| 5| 8| 9|12|13| 0 ...|            +-----+-----+-----+-----+
+        | 2| 3| 6| 7|10|11|14|15| 2    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|20|21|24|25|28|29|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |18|19|22|23|26|27|30|31|18    |  rows each |     ...               |
         +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
 
    Terms:  line     a row of A or a column of B
@@ -6083,8 +6134,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
                 tmm__small_sums sums;
 #pragma unroll
                 for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
-                *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * WIDTH] = sums;
+                *(tmm__small_sums *)&tile[(i / 4 * 16 + TMM__LANE_DOWN(lane) * 4 + i % 4) * LDC +
+                                          32 * q + TMM__LANE_ACROSS(lane) * WIDTH] = sums;
             }
     }
 }
@@ -6239,7 +6290,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
+            const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
+            const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
@@ -7090,9 +7142,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between. A group of G threads computes one element of C as a dot product. Its
-   members have every G-th k. All loads of 8 k are under way before the first multiply-add. Nothing
-   goes through shared memory but the sums of a group whose members are in several warps.
+   whatever comes between; and for vectors, of which each element is read once anyway. A group of G
+   threads computes one element of C as a dot product. Its members have every G-th k. All loads of
+   8 k are under way before the first multiply-add. Nothing goes through shared memory but the sums
+   of a group whose members are in several warps.
 
               k ->  member: 0 1 2 3 0 1 2 3 0 1 2 3            B
              +-+-+-+-+-+-+-+-+-+-+-+-+                       +-+
@@ -7102,75 +7155,125 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         C(i, j) = (sum of 0 + that of 1) + (2 + 3)           |3|
                                                              |0| ...
 
+   Where that leaves multiprocessors idle, a cluster of eight blocks has the k of the same groups:
+   each block adds up its part, and the first one adds these.
+
    Groups are numbered along the rows of C. There are two ways to give them threads:
      TMM__MEMBERS  members are neighbours: reads contiguous along k are coalesced
         thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
      TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
         thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
-   Sums of lanes are added by shuffles, those of warps through shared memory, in the same order in
-   every run.
+   Sums of lanes are added by shuffles, those of warps through shared memory, those of blocks through
+   that of the first one of their cluster, in the same order in every run.
 
    Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
    bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
-   the lines of L1 that its loads touch, since nothing is kept in registers for another element. */
+   the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
+   vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     TMM_FN(gemm_direct)(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                         long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                        long long ldc, long long batchC, int block_log2, int group_log2, int layout)
+                        long long ldc, long long batchC, int block_log2, int group_log2, int layout,
+                        int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
+                        int apart_log2, int warps_log2)
 {
-    enum { DEEP = TMM__DIRECT_DEEP };
+    enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;
     const int groups = 1 << groups_log2; /* of the block */
     const int member = members ? thread & (group - 1) : thread >> groups_log2;
     const int place = members ? thread >> group_log2 : thread & (groups - 1);
+    const unsigned rank = blockIdx.x & ((1u << cluster_log2) - 1); /* in the cluster */
+    const int all_log2 = group_log2 + cluster_log2; /* members of a group in all blocks */
     /* 32 bits suffice: C has at most 2^31 - 1 elements. */
-    const unsigned number = (blockIdx.x << groups_log2) + place;
-    const unsigned row = number / (unsigned)N, col = number - row * (unsigned)N;
-    const bool inside = row < M;
+    const unsigned number = (blockIdx.x >> cluster_log2 << groups_log2) + place;
+    const bool inside = number < (unsigned)M * (unsigned)N;
+    /* number / N: a division would take a twentieth of the time of the smallest products. */
+    const unsigned row = (__umulhi(number, magic) + number) >> magic_log2;
+    const unsigned col = number - row * (unsigned)N;
     TMM_SUM sum = 0;
 
-    A += blockIdx.z * batchA + row * rsA + member * csA;
-    B += blockIdx.z * batchB + col * csB + member * rsB;
-    const long long stepA = csA << group_log2, stepB = rsB << group_log2;
-    int left = inside ? (int)K - member : 0; /* k from this member's next one on */
-    if (K <= group) {
+    const unsigned first_k = member + (rank << group_log2);
+    long long toA = blockIdx.z * batchA + row * rsA + first_k * csA;
+    long long toB = blockIdx.z * batchB + col * csB + first_k * rsB;
+    long long toC = sizeof(TMM_TYPE) > 4 ? blockIdx.z * batchC + row * ldc + col : 0;
+    int stores = member == 0 && inside;
+    TMM__HIDE_POINTER(toA);
+    TMM__HIDE_POINTER(toB); /* or the compiler computes them twice, */
+    TMM__HIDE(stores);      /* and these at the end, where nothing hides their latency */
+    if (sizeof(TMM_TYPE) > 4) TMM__HIDE_POINTER(toC); /* float would take more registers */
+    A += toA, B += toB;
+    const long long stepA = csA << all_log2, stepB = rsB << all_log2;
+    /* How many k this member has. */
+    int left = (int)(((unsigned)K - first_k + (1u << all_log2) - 1) >> all_log2);
+    if (!inside) left = 0;
+    if ((int)K <= 1 << all_log2) {
         if (left > 0) TMM__MULTIPLY_ADD(sum, (TMM_SUM)*A, (TMM_SUM)*B);
         left = 0;
     }
 #pragma unroll 1
-    for (; left > 0; left -= DEEP << group_log2) {
+    for (; left > 0; left -= DEEP) {
         TMM_TYPE x[DEEP], y[DEEP];
 #pragma unroll
         for (int k = 0; k < DEEP; k++) {
-            x[k] = y[k] = 0;
-            if (k << group_log2 < left) x[k] = *A, y[k] = *B;
-            A += stepA, B += stepB;
+            x[k] = 0;
+            if (k < left) x[k] = *A;
+            A += stepA;
+        }
+#pragma unroll
+        for (int k = 0; k < DEEP; k++) {
+            y[k] = 0;
+            if (k < left) y[k] = *B;
+            B += stepB;
         }
 #pragma unroll
         for (int k = 0; k < DEEP; k++) TMM__MULTIPLY_ADD(sum, (TMM_SUM)x[k], (TMM_SUM)y[k]);
     }
 
-    /* The sums of members that are lanes of one warp; then those of 1 << warps_log2 warps, or of
-       threads that far apart, halved until one is left. */
-    const int end = members && group < 32 ? group : 32;
-    for (int other = members ? 1 : groups; other < end; other *= 2)
-        sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
-    const int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
-    const int warps_log2 = (members ? group_log2 : block_log2) - apart_log2;
-    const int first = members ? member : thread; /* in the group, or of groups side by side */
-    if (warps_log2 > 0) sums[thread] = sum;
-    for (int half = warps_log2 - 1; half >= 0; half--) {
-        const int other = 1 << half << apart_log2;
-        __syncthreads();
-        if (first < other) sums[thread] = sum += sums[thread + other];
+    /* The sums of members that are lanes of one warp, `beside` each other; then those of
+       1 << warps_log2 warps, or of threads that far apart, halved until one is left. */
+    if (group_log2 > 0) {
+        for (int other = beside; other < lanes; other *= 2)
+            sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
+        const int first = members ? member : thread; /* in the group, or of groups side by side */
+        if (warps_log2 > 0) {
+#if TMM__CLUSTERS
+            if (cluster_log2 > 0) tmm__cluster_arrive(false); /* has begun */
+#endif
+            sums[thread] = sum;
+#pragma unroll 1
+            for (int half = warps_log2 - 1; half >= 0; half--) {
+                const int other = 1 << half << apart_log2;
+                __syncthreads();
+                if (first < other) sums[thread] = sum += sums[thread + other];
+            }
+#if TMM__CLUSTERS
+            if (cluster_log2 > 0) {
+                __shared__ TMM_SUM parts[CLUSTER][TMM__DIRECT_GROUPS];
+                tmm__cluster_wait(); /* all of its blocks have begun */
+                if (member == 0) {
+                    unsigned words[(sizeof sum + 3) / 4];
+                    memcpy(words, &sum, sizeof sum);
+#pragma unroll
+                    for (int w = 0; w < (int)(sizeof sum / 4); w++)
+                        tmm__store_word_cluster((unsigned *)&parts[rank][place] + w, 0, words[w]);
+                }
+                tmm__cluster_arrive(true);
+                tmm__cluster_wait();
+                if (rank > 0) return;
+                sum = parts[0][place];
+#pragma unroll
+                for (int r = 1; r < CLUSTER; r++) sum += parts[r][place];
+            }
+#endif
+        }
     }
-    if (member > 0 || !inside) return;
+    if (!stores) return;
 
-    C += blockIdx.z * batchC + row * ldc + col;
+    C += sizeof(TMM_TYPE) > 4 ? toC : blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C);
     *C = TMM_FN(value)(sum, alpha, old, true, row, col);
@@ -7229,8 +7332,8 @@ TMM_KERNEL void __launch_bounds__(256)
 
    In a warp's part of a group, 16 x 32 lines or 8 x 64, a lane has 4 x 4:
       +--+--+--+--+--+--+--+--+      +--+--+--+--+--+--   --+
-      | 0| 1| 2| 3| 4| 5| 6| 7|      | 0| 1| 2| 3| 4|... 15|
-      | 8| 9|10|11|12|13|14|15|      |16|17|18|19|20|... 31|
+      | 0| 1| 4| 5| 8| 9|12|13|      | 0| 1| 4| 5| 8|... 29|
+      | 2| 3| 6| 7|10|11|14|15|      | 2| 3| 6| 7|10|... 31|
       |16|17| ...             |      +--+--+--+--+--+--   --+
       +--+--+--+--+--+--+--+--+
 
@@ -7431,8 +7534,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     __syncthreads();
 
     /* Where this thread's fragments begin in a row; they are double-buffered, as in PIPELINED. */
-    const int row0 = lane >> (5 - down_log2) << 2, across_log2 = 5 - down_log2;
-    const int col0 = COLS + 4 * ((thread / 32 << across_log2) + (lane & ((1 << across_log2) - 1)));
+    const int across_log2 = 5 - down_log2; /* lanes in squares of 2 x 2: see TMM__LANE_DOWN */
+    const int down = down_log2 == 2 ? TMM__LANE_DOWN(lane) : lane >> 1 & 1;
+    const int across = (lane >> 2 << 1 & ((1 << across_log2) - 1)) | (lane & 1);
+    const int row0 = 4 * down, col0 = COLS + 4 * ((thread / 32 << across_log2) + across);
     TMM_FN(elements4) a[2][GROUPS], b[2][2];
     int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
@@ -7547,8 +7652,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
    If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
-   if else all others would begin within sectors of L2, of 32 bytes (short_last). The main loop ends
-   before the copies of the short step, and goes on with other predicates.
+   if else all others would begin within sectors of L2, of 32 bytes. The main loop ends before the
+   copies of the short step, and goes on with other predicates. With 64 x 64 such copies, and those
+   of lines that do not lie as sectors do, go through L1: it keeps the part of a sector that the next
+   copy needs, and L2 gives it once (off_sectors).
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
@@ -7562,9 +7669,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    64, and 1024; along the lines 512 or 1024, and 64.
 
    Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
-   are moved back inside; of others the lines that lie outside are not copied. Or
-   each block has a whole tile, and only those of a last, short wave are split along k, among the
-   last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
+   are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
+   blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
+   split along k, among the last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
 
                                    128 x 128     64 x 64     32 x 64
@@ -7578,11 +7685,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
    cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
    multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
-   limit of the device. Before sm_80 there is nothing to gain:
-   see tmm__mma_double.
+   limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
-   TMM__TENSOR_BYTES of dynamic shared memory. */
+   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
 static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
@@ -7593,13 +7699,18 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
 /* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines`
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
-   valid. */
+   valid. near: see tmm__copy_near; negative, if this instance does not ask. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
-                                                         int width, int lines, int pass, bool valid)
+                                                         int width, int lines, int pass, bool valid,
+                                                         int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
-    tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
+    from += (unsigned long long)stride * pass;
+    if (near < 0)
+        tmm__copy_async(stage + place, from, 8 * width, valid);
+    else
+        tmm__copy_near(stage + place, from, valid, near);
 }
 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
@@ -7645,17 +7756,22 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
-#define tmm__tensor_copied_k     TMM__INSTANCE(tensor_copied_k_, TENSOR)
-#define tmm__tensor_copy         TMM__INSTANCE(tensor_copy_, TENSOR)
-#define tmm__tensor_clear        TMM__INSTANCE(tensor_clear_, TENSOR)
-#define tmm__tensor_move_up      TMM__INSTANCE(tensor_move_up_, TENSOR)
-#define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
-#define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
-#define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
-#define tmm__tensor_store_lines  TMM__INSTANCE(tensor_store_lines_, TENSOR)
-#define tmm__tensor_store_part   TMM__INSTANCE(tensor_store_part_, TENSOR)
-#define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
-#define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
+#define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
+#define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
+#define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
+#define tmm__tensor_move_up       TMM__INSTANCE(tensor_move_up_, TENSOR)
+#define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
+#define tmm__tensor_add_partials  TMM__INSTANCE(tensor_add_partials_, TENSOR)
+#define tmm__tensor_send          TMM__INSTANCE(tensor_send_, TENSOR)
+#define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
+#define tmm__tensor_open          TMM__INSTANCE(tensor_open_, TENSOR)
+#define tmm__tensor_by_cluster    TMM__INSTANCE(tensor_by_cluster_, TENSOR)
+#define tmm__tensor_store_cluster TMM__INSTANCE(tensor_store_cluster_, TENSOR)
+#define tmm__tensor_store_rows    TMM__INSTANCE(tensor_store_rows_, TENSOR)
+#define tmm__tensor_store_lines   TMM__INSTANCE(tensor_store_lines_, TENSOR)
+#define tmm__tensor_store_part    TMM__INSTANCE(tensor_store_part_, TENSOR)
+#define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
+#define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
 /* The k of what a thread copies of each step. */
 static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
@@ -7671,7 +7787,7 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
                                                         const char *fromB, unsigned strideB,
-                                                        int cols, bool tall)
+                                                        int cols, bool tall, int near)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
@@ -7680,19 +7796,20 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
     };
     if (pass < PASSES_A) {
         TMM_FN(copy_pass)
-        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
+        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows,
+         near);
     } else if (DOWN == 1 && pass < 2 * PASSES_A) {
         int skip = tall ? PASSES_A : 0;
         const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
         TMM_FN(copy_pass)
         (stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
          tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
-         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols));
+         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols), near);
     } else {
         int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
         TMM_FN(copy_pass)
         (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
-         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
+         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
 }
 
@@ -7714,6 +7831,36 @@ static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
             for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
 }
 
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
+   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
+static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
+                                                          int half, int i, int four, int eight)
+{
+    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            a[2 * q + h] =
+                *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
+}
+
+static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
+                                                          int half, int j, int four, int eight)
+{
+    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+        b[q] = *(const double *)(stage + SQUARE * (j / 2) +
+                                 (first ^ (2 * half + q) * four ^ j % 2 * eight));
+}
+#endif
+#endif
+#endif
+/* src/tiledmm/kernels/tensor_store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
+   Uses: kernels/tensor.cuh, kernels/store.cuh. Used by: kernels/tensor_kernel.cuh. */
+#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
+    TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -7758,6 +7905,75 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
         }
     }
 }
+
+#if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
+/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
+   the halves of vectors that it is sent, as [slice][vector][half][thread]. */
+static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__schedule *s, int part,
+                                                        int rank, const double (*sum)[4][4])
+{
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, VECTORS = TMM__TENSOR_DOWN * ACROSS };
+    int left = 0, other = s->cluster;
+    unsigned to = 0;
+    all += rank * part * (32 * THREADS);
+#pragma unroll
+    for (int q = 0; q < VECTORS; q++) {
+        if (left == 0) { /* on to the block that has the next slice */
+            to = tmm__map_shared(all, --other);
+            left = part;
+        }
+        left--;
+        tmm__store_doubles_cluster(to, &sum[q / ACROSS][q % ACROSS][0]);
+        tmm__store_doubles_cluster(to + 16 * THREADS, &sum[q / ACROSS][q % ACROSS][2]);
+        to += 32 * THREADS;
+    }
+}
+
+/* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
+static __device__ __forceinline__ void tmm__tensor_store_cluster(
+    const tmm__schedule *s, const char *all, int part, int rank, int tile, bool tall, long long M,
+    long long N, double alpha, double beta, double *C, long long ldc)
+{
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
+    const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
+    const unsigned log2 = tall ? 0 : 1; /* of warps side by side */
+    int down, across;
+    TMM_FN(find_tile)(s, TMM__TENSOR_BAND, tile, &down, &across);
+    const int left_warp = across << log2 | (warp & ((1u << log2) - 1));
+    const int upper_warp = (down << (2 - log2)) + (int)(warp >> log2);
+#pragma unroll 1
+    for (int n = 0; n < part; n++, all += 32 * THREADS) {
+        const unsigned q = rank * part + n;
+        if (q >= DOWN * ACROSS) break;
+        double total[4] = {0, 0, 0, 0};
+        const char *from = all;
+#pragma unroll 2
+        for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                TMM_FN(elements2) two = *(const TMM_FN(elements2) *)(from + 16 * THREADS * h);
+                total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
+            }
+        }
+        long long row = upper_warp * (16ll * DOWN) + (q / ACROSS * 16 + lane / 4);
+        const long long col = left_warp * 32ll + (q % ACROSS * 8 + lane % 4 * 2);
+#pragma unroll 1
+        for (int h = 0; h < 2; h++, row += 8, total[0] = total[2], total[1] = total[3]) {
+            double *c = C + row * ldc + col;
+            if (row >= M) break;
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                double old = 0;
+                TMM_FN(load_if)(&old, c + e, beta != 0 && col + e < N);
+                old = beta != 0 ? TMM__MUL(beta, old) : 0;
+                TMM_FN(store_if)
+                (c + e, TMM_FN(value)(total[e], alpha, old, col + e < N, row, col + e),
+                 col + e < N);
+            }
+        }
+    }
+}
+#endif
 
 #if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
@@ -7861,38 +8077,76 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
                            beta, sum);
 }
 
-/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
-   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
-static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
-                                                          int half, int i, int four, int eight)
+/* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
+   have no index. */
+static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedule *s, int tile,
+                                                              bool tall, long long M, long long N,
+                                                              double *C, long long ldc,
+                                                              char *shared, double alpha,
+                                                              double beta, double (*sum)[4][4])
 {
-    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
-#pragma unroll
-    for (int q = 0; q < 2; q++)
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-            a[2 * q + h] =
-                *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
+    enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
+    const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
+    const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
+    int down, across, thread = tmm__thread(), lane = thread % 32;
+    int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
+    int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
+    TMM_FN(find_tile)(s, TMM__TENSOR_BAND, tile, &down, &across);
+    long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+    long long row = first_row, col = first_col;
+    if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;
+    if (!ANY && col > N - TILE_N && !s->packed_B) col = N - TILE_N;
+#pragma unroll 1
+    for (int i = 0; i < DOWN; i++) {
+        tmm__tensor_store_part(C, ldc, row + row0 + 16 * i, first_row, M, col + col0, first_col, N,
+                               shared, alpha, beta, sum[0]);
+        tmm__tensor_move_up(sum);
+    }
 }
 
-static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
-                                                          int half, int j, int four, int eight)
+/* Before anything else: this block's shared memory may be written to. */
+static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
 {
-    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
-#pragma unroll
-    for (int q = 0; q < 2; q++)
-        b[q] = *(const double *)(stage + SQUARE * (j / 2) +
-                                 (first ^ (2 * half + q) * four ^ j % 2 * eight));
+    (void)s;
+#if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
+    if (s->cluster > 0) tmm__cluster_arrive(false);
+#endif
+}
+
+/* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
+static __device__ __forceinline__ bool tmm__tensor_by_cluster(
+    const tmm__schedule *s, char *memory, int share, int tile, bool tall, long long M, long long N,
+    double alpha, double beta, double *C, long long ldc, const double (*sum)[4][4])
+{
+#if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
+    if (s->cluster == 0) return false;
+    char *all = memory + 16 * tmm__thread();
+    const int part = (4 * TMM__TENSOR_DOWN - 1) / s->cluster + 1, rank = share % s->cluster;
+    tmm__cluster_wait();
+    tmm__tensor_send(all, s, part, rank, sum);
+    tmm__cluster_arrive(true);
+    tmm__cluster_wait();
+    tmm__tensor_store_cluster(s, all, part, rank, tile, tall, M, N, alpha, beta, C, ldc);
+    return true;
+#else
+    (void)s, (void)memory, (void)share, (void)tile, (void)tall, (void)M, (void)N, (void)alpha;
+    (void)beta, (void)C, (void)ldc, (void)sum;
+    return false;
+#endif
 }
 #endif
-
+/* src/tiledmm/kernels/tensor_kernel.cuh. Doubles on tensor cores: the kernel.
+   Uses: kernels/tensor.cuh, kernels/tensor_store.cuh. Used by: kernels/tensor_launch.h. */
+#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     TMM__INSTANCE(gemm_tensor_, TENSOR)(long long M, long long N, long long K, double alpha,
                                         const double *__restrict__ A, long long rsA, long long csA,
                                         long long batchA, const double *__restrict__ B,
                                         long long rsB, long long csB, long long batchB, double beta,
                                         double *__restrict__ C, long long ldc, long long batchC,
-                                        int modeA, int modeB, const tmm__schedule s, int short_last)
+                                        int modeA, int modeB, const tmm__schedule s,
+                                        int off_sectors)
 {
 #if TMM__BODIES
     enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
@@ -7913,12 +8167,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
+    tmm__tensor_open(&s);
 #if TMM__DOUBLE_TENSOR
     if (s.unless != NULL && *s.unless != 0) return;
 #endif
     enum { ALIGNS = DOWN == 1 };                         /* can the last step be the short one? */
     const int rest = (int)(K - (s.steps - 1ll) * DEPTH); /* of the short step: 1 to DEPTH */
-    if (!ALIGNS) short_last = 0;
+    const bool short_last = ALIGNS && off_sectors;
+    /* Do copies go through L1? Those of 8 bytes all do. */
+    const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
     /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
@@ -7981,7 +8238,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                 for (int i = 0; i < PASSES; i++)
                     tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols, tall);
+                                     toB, eightB, fromB, strideB, cols, tall, near);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -8032,7 +8289,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                     for (int pass = 0; pass < PASSES; pass++)
                         if (slot == pass * SLOTS / PASSES + FIRST)
                             tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols, tall);
+                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
                 }
                 if (half == HALVES - 2) {
                     tmm__copy_commit();
@@ -8055,6 +8312,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__HIDE(work);
         tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
 #endif
+        if (tmm__tensor_by_cluster(&s, shared + (int)STAGES * STAGE, share, tile, tall, M, N, alpha,
+                                   beta, C, ldc, sum))
+            return;
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm__tensor_leave_sums(&s, share, thread, sum);
             __syncthreads();
@@ -8063,23 +8323,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        lane = thread % 32; /* anew, too */
-        int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
-        int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
-        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
-        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-        double *c0 = C + blockIdx.z * batchC;
-#pragma unroll 1
-        for (int i = 0; i < DOWN; i++) {
-            /* 16 rows after the other, each moved to the place of the first: registers have
-               no index. */
-            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, first_row, M, col + col0,
-                                   first_col, N, shared, alpha, beta, sum[0]);
-            tmm__tensor_move_up(sum);
-        }
+        tmm__tensor_store_tile(&s, tile, tall, M, N, C + blockIdx.z * batchC, ldc, shared, alpha,
+                               beta, sum);
 #if TMM__TENSOR_WIDTH == 1
         __syncthreads(); /* the copies of the next work would overwrite what is stored */
 #endif
@@ -8092,12 +8337,16 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_move_up
 #undef tmm__tensor_leave_sums
 #undef tmm__tensor_add_partials
+#undef tmm__tensor_send
+#undef tmm__tensor_store_cluster
+#undef tmm__tensor_store_tile
+#undef tmm__tensor_open
+#undef tmm__tensor_by_cluster
 #undef tmm__tensor_store_rows
 #undef tmm__tensor_store_lines
 #undef tmm__tensor_store_part
 #undef tmm__tensor_load_A
 #undef tmm__tensor_load_B
-#endif
 #endif
 /* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
@@ -12867,7 +13116,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), any ? 16 : 32,
+    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), 0, any ? 16 : 32,
                                sizeof(TMM_FN(sums4)));
     d.costs = &tmm__tuned()->pipelined.block[instance];
     d.load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
@@ -12952,7 +13201,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes =
             tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(TMM_FN(sums4)));
-        status = tmm__launch_clusters(kernel, c.blocks, c.s.cluster, bytes, arguments, p->stream);
+        status =
+            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
     } else if (status == TMM_OK) {
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);
@@ -13005,6 +13255,36 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
+/* Slices of each tile by clusters, if they should take less than *time: as many
+   as one or two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of
+   one are neighbours. Returns the blocks to launch, or `blocks`. */
+static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
+                                            const tmm__block_costs *costs, int blocks, double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
+        while (n >= 2 && tiles > per * d->clusters[n]) n--;
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
+        tmm__division spread = *d;
+        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
+        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
+        double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                       tmm__in_nanoseconds(t->tensor.cluster + sums);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, n, guess);
+        if (guess >= *time) continue;
+        *time = guess;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
+        s->cluster = n;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
    the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
    take. */
@@ -13046,6 +13326,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             s->reduce = reduce;
         }
     }
+    if (small) blocks = tmm__plan_tensor_clusters(s, d, &costs, blocks, time);
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
@@ -13063,7 +13344,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
-            s->reduce = 0;
+            s->reduce = s->cluster = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
@@ -13083,7 +13364,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             *time = guess;
             blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;
-            s->reduce = 0;
+            s->reduce = s->cluster = 0;
         }
     }
     return blocks;
@@ -13136,7 +13417,7 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct TMM_FN(tensor__choice) {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
-    int short_last;   /* the last step may be the short one, not the first */
+    int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
     const tmm__tensor_instance *instance;
     int blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
@@ -13144,15 +13425,41 @@ typedef struct TMM_FN(tensor__choice) {
     tmm__schedule s;
 } TMM_FN(tensor__choice);
 
+/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
+   behind a short first one begin within them. */
+static inline int TMM_FN(gemm__tensor_lines_fit)(const void *operand, long long line)
+{
+    return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
+}
+
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
-   with a sector of L2, of 32 bytes, and steps behind a short one would not. */
+   with a sector, and steps behind a short one would not. */
 static inline int TMM_FN(gemm__tensor_short_last)(const TMM_FN(tensor__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
-    enum { SIZE = 8, SECTOR = 32 };
-    const int A = c->modeA == TMM__ALONG_K && ((size_t)p->A | p->rsA * SIZE) % SECTOR == 0;
-    const int B = c->modeB == TMM__ALONG_K && ((size_t)p->B | p->csB * SIZE) % SECTOR == 0;
-    return (A || B) && p->K * SIZE % SECTOR != 0;
+    const int A = c->modeA == TMM__ALONG_K && TMM_FN(gemm__tensor_lines_fit)(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && TMM_FN(gemm__tensor_lines_fit)(p->B, p->csB);
+    return (A || B) && p->K % 4 != 0;
+}
+
+/* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
+   every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
+static inline double TMM_FN(gemm__tensor_within)(const TMM_FN(tensor__choice) * c,
+                                                 const TMM_FN(gemm__product) * p, int short_last,
+                                                 double tile_m, double tile_n)
+{
+    const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
+    const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
+    const int short_first = !short_last && p->K % 4 != 0;
+    double A = !TMM_FN(gemm__tensor_lines_fit)(p->A, lineA) ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K    ? 1
+                                                            : 0;
+    double B = !TMM_FN(gemm__tensor_lines_fit)(p->B, lineB) ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K    ? 1
+                                                            : 0;
+    if (c->pitchA > 0) A = 0;
+    if (c->pitchB > 0) B = 0;
+    return (A * tile_m + B * tile_n) / (tile_m + tile_n);
 }
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
@@ -13176,7 +13483,7 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    c->short_last = TMM_FN(gemm__tensor_short_last)(c, p);
+    const int short_last = TMM_FN(gemm__tensor_short_last)(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -13197,15 +13504,25 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
         d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
+            d.clusters =
+                tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
         if (!large) /* what lies outside is not copied */
             d.load.copied =
                 (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
         d.load.copied *= tmm__tuned()->tensor.copied;
+        /* 64 x 64 can copy through L1. */
+        const double within =
+            wide ? TMM_FN(gemm__tensor_within)(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+        const int near = wide && !large && !i->turns && within > 0;
+        if (wide) d.load.single = within;
+        if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;
         c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
+        c->off_sectors = i->turns ? short_last : near;
     }
 }
 
@@ -13265,12 +13582,17 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.short_last;
-    if (status == TMM_OK)
+    arguments[count++] = &c.off_sectors;
+    const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
+    const int sums = c.instance->tile_m * c.instance->tile_n / 512, size = 4 * sizeof(TMM_TYPE);
+    if (status == TMM_OK && c.s.cluster > 0)
+        status =
+            tmm__launch_clusters(c.instance->kernel, c.blocks, 32 * c.instance->warps, c.s.cluster,
+                                 bytes + tmm__cluster_bytes(c.s.cluster, sums, size), arguments,
+                                 p->stream);
+    else if (status == TMM_OK)
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
-                             dim3((unsigned)(32 * c.instance->warps)),
-                             TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
-                             p->stream);
+                             dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
         status = TMM_FN(gemm__reduce)(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
                                       c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
@@ -13657,7 +13979,8 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
     /* Elements that a thread copies. */
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
-    const int apart = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32;
+    const int apart =
+        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
     double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
     clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;
@@ -13737,7 +14060,8 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
 typedef struct TMM_FN(direct__choice) {
-    int block_log2, group_log2, layout; /* threads of a block and of a group */
+    int block_log2, group_log2, layout; /* threads of a block, and of a group in it */
+    int cluster_log2;                   /* blocks that have the k of the same groups */
     double blocks;                      /* for each product */
     double time;                        /* nanoseconds that it should take */
 } TMM_FN(direct__choice);
@@ -13763,17 +14087,18 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads. `load`: of the product, with a block for each
-   element. */
+/* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
+   block for each element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
                                                 const TMM_FN(gemm__product) * p,
                                                 const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const double group = 1 << c->group_log2, K = (double)p->K;
+    const double group = 1 << c->group_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
+    const double member_k = ceil(K / (group * cluster));
     c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
     const double threads = 1 << c->block_log2;
-    c->blocks = ceil((double)p->M * p->N * group / threads);
+    c->blocks = ceil((double)p->M * p->N * group / threads) * cluster;
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
@@ -13783,19 +14108,22 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
-    clocks += t->chain * ceil(K / group);
-    clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    if (cluster > 1) clocks += t->cluster;
     /* Blocks that find no room wait for that long, once more. */
-    const double room = load->processors * floor((int)TMM__DIRECT_RESIDENT / threads);
+    const double resident = sizeof(TMM_TYPE) > 4 ? TMM__DIRECT_RESIDENT_8 : TMM__DIRECT_RESIDENT;
+    const double room = load->processors * floor(resident / threads);
     if (p->batch == 1) clocks *= ceil(c->blocks / room);
-    clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
-    clocks += t->byte * bytes * K * warps / (threads / 32);
+    clocks += warps * (t->warp + member_k * (t->load + t->line * lines));
+    clocks += t->byte * bytes * K / cluster * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load->family, load->type);
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
-    return device->gpu.launch +
-           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(load));
+    /* Groups that share a row of A have fewer bytes of it under way. */
+    double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
+    if (load->bytes > device->gpu.l2_bytes) memory *= t->memory;
+    return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
@@ -13804,6 +14132,8 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
+                         tmm__has_clusters((const void *)TMM_FN(gemm_direct));
     tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
@@ -13813,10 +14143,18 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
-            c.group_log2 = n, c.layout = layout;
+            c.group_log2 = n, c.layout = layout, c.cluster_log2 = 0;
             c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
+            c.cluster_log2 = TMM__DIRECT_CLUSTER;
+            if (!clusters || n > TMM__DIRECT_BLOCK ||
+                1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
+                (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
+                continue;
+            c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
+            c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
+            if (c.time < best.time && c.blocks <= INT_MAX) best = c;
         }
     }
     return best;
@@ -13845,11 +14183,28 @@ static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * give
 {
     TMM_FN(gemm__product) p = *given;
     TMM_FN(direct__choice) c = TMM_FN(gemm__direct_plan)(&p);
-    void *arguments[20];
+    void *arguments[26];
     (void)row;
     int count = TMM_FN(gemm__arguments)(&p, arguments);
     arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
-    arguments[count++] = &c.layout;
+    arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
+    /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
+    int magic_log2 = 0;
+    while (1ll << magic_log2 < p.N) magic_log2++;
+    const unsigned long long N = (unsigned long long)p.N;
+    unsigned magic = (unsigned)((((1ull << magic_log2) - N) << 32) / N) + 1;
+    /* Which members add their sums by shuffles, and how far apart the others are: see there. */
+    const int groups_log2 = c.block_log2 - c.group_log2, members = c.layout == TMM__MEMBERS;
+    int beside = members ? 1 : 1 << groups_log2;
+    int lanes = members && c.group_log2 < 5 ? 1 << c.group_log2 : 32;
+    int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
+    int warps_log2 = (members ? c.group_log2 : c.block_log2) - apart_log2;
+    arguments[count++] = &magic, arguments[count++] = &magic_log2;
+    arguments[count++] = &beside, arguments[count++] = &lanes;
+    arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
+    if (c.cluster_log2 > 0)
+        return tmm__launch_clusters((const void *)TMM_FN(gemm_direct), (int)c.blocks,
+                                    1 << c.block_log2, 1 << c.cluster_log2, 0, arguments, p.stream);
     return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
                        dim3(1u << c.block_log2), 0, arguments, p.stream);
 }

@@ -134,15 +134,15 @@ static inline long long draw_size(int aligned)
     static void letter##_test_clear(const pretended *gpu, kernel_set large)                         \
     {                                                                                               \
         const int fast = gpu->capability >= 80;                                                     \
-        const kernel_set any = ~(kernel_set)0, simple = SET(TMM_REGISTER_64) | SET(TMM_SHARED_16);  \
+        const kernel_set any = ~(kernel_set)0;                                                      \
         const struct {                                                                              \
             asked a;                                                                                \
             kernel_set wanted;                                                                      \
         } clear[] = {                                                                               \
             {{0, 4096, 4096, 4096}, large},                                                         \
             {{1, 4000, 3000, 2000}, large | SET(TMM_REGISTER_128)},                                 \
-            {{0, 8192, 1, 8192}, fast ? SET(TMM_SKINNY) : simple},                                  \
-            {{3, 1, 8192, 4096}, fast ? SET(TMM_SKINNY) : simple},                                  \
+            {{0, 8192, 1, 8192}, fast ? SET(TMM_SKINNY) : SET(TMM_DIRECT)},                         \
+            {{3, 1, 8192, 4096}, SET(TMM_DIRECT) | (fast ? SET(TMM_SKINNY) : 0)},                   \
             {{0, 16, 16, 16}, SET(TMM_DIRECT) | SET(TMM_SHARED_16) | (fast ? SET(TMM_SMALL) : 0)},  \
             {{2, 30, 40, 50}, any & ~SET(TMM_REGISTER_128) & ~SET(TMM_PIPELINED)},                  \
         };                                                                                          \

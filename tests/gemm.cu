@@ -11,6 +11,18 @@
 #include "tap.h"
 
 #define TMM__BUSY(processors) ((void)(processors), 132) /* blocks, as on a large device */
+/* While clusters are wanted, no other plan; which there are, as bits. Its numbers: see
+   once/schedule.h. */
+enum { CUT_CLUSTERS = 3 };
+static int clusters_wanted, clusters_seen;
+static inline double plan_guess(int cut, int slices, double time)
+{
+    if (!clusters_wanted) return time;
+    if (cut == CUT_CLUSTERS) clusters_seen |= 1 << slices;
+    return cut == CUT_CLUSTERS ? time : 1e30;
+}
+#define TMM__PLAN_GUESS(instance, cut, slices, time) \
+    ((void)(instance), plan_guess(cut, slices, time))
 #ifndef FEWER
 #define TMM_TYPE unsigned /* a user's own type ... */
 #define TMM_NAME u
@@ -77,7 +89,8 @@ static const test_case fast_cases[] = {
     {16, 300, 700, 1, 0, 0, 0},   {1, 700, 300, -1, 2, 0, 0},  {300, 1, 129, 1, 0, 3, 0},
     {3, 20, 2100, 1, 0, 4, 0},    {20, 2, 4200, 1, 0, 0, 0},   {10, 9, 2100, 2, -1, 1, 1},
     {33, 20, 1600, 1, 0.5, 0, 0}, {270, 128, 420, 1, 1, 2, 0}, {384, 128, 900, 1, 0.5, 0, 0},
-    {24, 1030, 70, 1, 2, 1, 0},   {550, 30, 333, -1, 0, 0, 0},
+    {24, 1030, 70, 1, 2, 1, 0},   {550, 30, 333, -1, 0, 0, 0}, {1, 40, 9000, 1, 0, 1, 1},
+    {390, 1, 3000, 2, 0, 0, 0},   {2, 70, 5003, -1, 1, 2, 0},
 };
 enum { FAST_CASES = sizeof fast_cases / sizeof *fast_cases };
 
@@ -609,6 +622,47 @@ static void F(test_split)(tmm_kernel kernel)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
+/* KERNEL TENSOR by clusters of each number of blocks, with all tiles that may have them; whole tiles,
+   where there are no clusters. */
+static void F(test_clusters)(void)
+{
+    cudaDeviceProp device;
+    CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+    long long wrong = 0;
+    const int step = test_on_gpu ? 1 : 5;
+    clusters_wanted = 1, clusters_seen = 0;
+    for (int n = 0; n < 28; n += step) {
+        const int slices = n / 4 + 2, tile = n % 4, op = (slices + tile) % 4;
+        const test_case c = {64 + 8 * tile + (op & 1),
+                             150,
+                             64 * slices - 5 * (op >> 1),
+                             2,
+                             tile % 2 ? 0.5 : 0,
+                             tile,
+                             op >> 1};
+        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
+        F(test_matrix)
+        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
+        F(test_matrix)
+        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
+        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
+        T *after = (T *)malloc((size_t)C.size * sizeof(T));
+        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
+                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
+        wrong += F(test_spills)(C, after);
+        free(after);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    const int all = device.major == 9 && test_on_gpu ? 0x1fc : 0;
+    tap_ok(wrong == 0 && (clusters_seen & all) == all, "%s tensor by clusters of 2 to 8 blocks",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)");
+    clusters_wanted = 0;
+}
+
 /* Ten tiles of 64 x 128 for every three blocks of KERNEL PIPELINED that fit at once, of which the
    first ones are given out whole and the last ones shared; then six, all whole. Of integers
    only. */
@@ -685,6 +739,7 @@ static void F(test_type)(void)
     F(test_bits)();
     F(test_matmul)();
     if (UNIT == 0 && sizeof(T) == 4) F(test_many_tiles)();
+    if (UNIT != 0 && UNIT < 1e-10) F(test_clusters)();
 }
 
 #undef F

@@ -403,6 +403,37 @@ static void test_pretended(void)
     become(&is);
 }
 
+/* Which part of what KERNEL TENSOR of double copies begins within sectors of L2, of 32 bytes: by the
+   leading dimensions, K, the ops, whether the last step is the short one, and packing. */
+static void test_sectors(void)
+{
+    static const struct {
+        tmm_op opB;
+        int K, lda, ldb, short_last, packed;
+        double part;
+    } cases[] = {
+        {TMM_OP_T, 1024, 1024, 1024, 0, 0, 0},    {TMM_OP_T, 1026, 1028, 1028, 0, 0, 1},
+        {TMM_OP_T, 1026, 1028, 1028, 1, 0, 0},    {TMM_OP_T, 1026, 1026, 1026, 0, 0, 0.5},
+        {TMM_OP_T, 1024, 1026, 1024, 0, 0, 0.25}, {TMM_OP_N, 1026, 1028, 1024, 0, 0, 0.5},
+        {TMM_OP_N, 1026, 1028, 1026, 0, 0, 0.75}, {TMM_OP_N, 1026, 1026, 1026, 0, 1, 0.25},
+    };
+    int wrong = 0;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        tmm_dgemm__product p = tmm_dgemm__make_product(TMM_OP_N, cases[n].opB, 256, 256, cases[n].K,
+                                                       cases[n].lda, cases[n].ldb);
+        tmm_dtensor__choice c;
+        memset(&c, 0, sizeof c);
+        c.modeA = TMM__ALONG_K;
+        c.modeB = cases[n].opB == TMM_OP_T ? TMM__ALONG_K : TMM__ALONG_LINES;
+        c.pitchA = cases[n].packed ? 256 : 0;
+        wrong += tmm_dgemm__tensor_within(&c, &p, cases[n].short_last, 64, 64) != cases[n].part;
+        wrong += tmm_dgemm__tensor_short_last(&c, &p) !=
+                 (cases[n].K % 4 != 0 &&
+                  (cases[n].lda % 4 == 0 || (c.modeB == TMM__ALONG_K && cases[n].ldb % 4 == 0)));
+    }
+    tap_ok(wrong == 0, "double tensor: copies that begin within sectors");
+}
+
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
@@ -419,6 +450,7 @@ int main(void)
     test_wide_sums();
     test_checks();
     test_tuning();
+    test_sectors();
     test_pretended();
     cudaFree(dA);
     cudaFree(dB);

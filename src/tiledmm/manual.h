@@ -52,8 +52,8 @@
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
                         (the edge of a block's tile; TMM_REGISTER takes the better one)
-     TMM_DIRECT         tiny products: groups of 1 to 1024 threads compute an element each, as a
-                        dot product from L1; right for K up to 2^31
+     TMM_DIRECT         tiny products, and vectors: groups of 1 to 1024 threads, or of 8 blocks,
+                        compute an element each, as a dot product from L1; right for K up to 2^31
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below).

@@ -3,7 +3,8 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
 typedef struct TMM_FN(direct__choice) {
-    int block_log2, group_log2, layout; /* threads of a block and of a group */
+    int block_log2, group_log2, layout; /* threads of a block, and of a group in it */
+    int cluster_log2;                   /* blocks that have the k of the same groups */
     double blocks;                      /* for each product */
     double time;                        /* nanoseconds that it should take */
 } TMM_FN(direct__choice);
@@ -29,17 +30,18 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads. `load`: of the product, with a block for each
-   element. */
+/* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
+   block for each element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
                                                 const TMM_FN(gemm__product) * p,
                                                 const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const double group = 1 << c->group_log2, K = (double)p->K;
+    const double group = 1 << c->group_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
+    const double member_k = ceil(K / (group * cluster));
     c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
     const double threads = 1 << c->block_log2;
-    c->blocks = ceil((double)p->M * p->N * group / threads);
+    c->blocks = ceil((double)p->M * p->N * group / threads) * cluster;
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
@@ -49,19 +51,22 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
-    clocks += t->chain * ceil(K / group);
-    clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    if (cluster > 1) clocks += t->cluster;
     /* Blocks that find no room wait for that long, once more. */
-    const double room = load->processors * floor((int)TMM__DIRECT_RESIDENT / threads);
+    const double resident = sizeof(TMM_TYPE) > 4 ? TMM__DIRECT_RESIDENT_8 : TMM__DIRECT_RESIDENT;
+    const double room = load->processors * floor(resident / threads);
     if (p->batch == 1) clocks *= ceil(c->blocks / room);
-    clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
-    clocks += t->byte * bytes * K * warps / (threads / 32);
+    clocks += warps * (t->warp + member_k * (t->load + t->line * lines));
+    clocks += t->byte * bytes * K / cluster * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load->family, load->type);
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
-    return device->gpu.launch +
-           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(load));
+    /* Groups that share a row of A have fewer bytes of it under way. */
+    double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
+    if (load->bytes > device->gpu.l2_bytes) memory *= t->memory;
+    return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
@@ -70,6 +75,8 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
+                         tmm__has_clusters((const void *)TMM_FN(gemm_direct));
     tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
@@ -79,10 +86,18 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
-            c.group_log2 = n, c.layout = layout;
+            c.group_log2 = n, c.layout = layout, c.cluster_log2 = 0;
             c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
+            c.cluster_log2 = TMM__DIRECT_CLUSTER;
+            if (!clusters || n > TMM__DIRECT_BLOCK ||
+                1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
+                (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
+                continue;
+            c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
+            c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
+            if (c.time < best.time && c.blocks <= INT_MAX) best = c;
         }
     }
     return best;
@@ -111,11 +126,28 @@ static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * give
 {
     TMM_FN(gemm__product) p = *given;
     TMM_FN(direct__choice) c = TMM_FN(gemm__direct_plan)(&p);
-    void *arguments[20];
+    void *arguments[26];
     (void)row;
     int count = TMM_FN(gemm__arguments)(&p, arguments);
     arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
-    arguments[count++] = &c.layout;
+    arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
+    /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
+    int magic_log2 = 0;
+    while (1ll << magic_log2 < p.N) magic_log2++;
+    const unsigned long long N = (unsigned long long)p.N;
+    unsigned magic = (unsigned)((((1ull << magic_log2) - N) << 32) / N) + 1;
+    /* Which members add their sums by shuffles, and how far apart the others are: see there. */
+    const int groups_log2 = c.block_log2 - c.group_log2, members = c.layout == TMM__MEMBERS;
+    int beside = members ? 1 : 1 << groups_log2;
+    int lanes = members && c.group_log2 < 5 ? 1 << c.group_log2 : 32;
+    int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
+    int warps_log2 = (members ? c.group_log2 : c.block_log2) - apart_log2;
+    arguments[count++] = &magic, arguments[count++] = &magic_log2;
+    arguments[count++] = &beside, arguments[count++] = &lanes;
+    arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
+    if (c.cluster_log2 > 0)
+        return tmm__launch_clusters((const void *)TMM_FN(gemm_direct), (int)c.blocks,
+                                    1 << c.block_log2, 1 << c.cluster_log2, 0, arguments, p.stream);
     return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
                        dim3(1u << c.block_log2), 0, arguments, p.stream);
 }

@@ -51,8 +51,8 @@ TMM_KERNEL void __launch_bounds__(256)
 
    In a warp's part of a group, 16 x 32 lines or 8 x 64, a lane has 4 x 4:
       +--+--+--+--+--+--+--+--+      +--+--+--+--+--+--   --+
-      | 0| 1| 2| 3| 4| 5| 6| 7|      | 0| 1| 2| 3| 4|... 15|
-      | 8| 9|10|11|12|13|14|15|      |16|17|18|19|20|... 31|
+      | 0| 1| 4| 5| 8| 9|12|13|      | 0| 1| 4| 5| 8|... 29|
+      | 2| 3| 6| 7|10|11|14|15|      | 2| 3| 6| 7|10|... 31|
       |16|17| ...             |      +--+--+--+--+--+--   --+
       +--+--+--+--+--+--+--+--+
 
@@ -253,8 +253,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     __syncthreads();
 
     /* Where this thread's fragments begin in a row; they are double-buffered, as in PIPELINED. */
-    const int row0 = lane >> (5 - down_log2) << 2, across_log2 = 5 - down_log2;
-    const int col0 = COLS + 4 * ((thread / 32 << across_log2) + (lane & ((1 << across_log2) - 1)));
+    const int across_log2 = 5 - down_log2; /* lanes in squares of 2 x 2: see TMM__LANE_DOWN */
+    const int down = down_log2 == 2 ? TMM__LANE_DOWN(lane) : lane >> 1 & 1;
+    const int across = (lane >> 2 << 1 & ((1 << across_log2) - 1)) | (lane & 1);
+    const int row0 = 4 * down, col0 = COLS + 4 * ((thread / 32 << across_log2) + across);
     TMM_FN(elements4) a[2][GROUPS], b[2][2];
     int read = 0; /* where the stage that is worked on begins */
 #pragma unroll

@@ -26,7 +26,8 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
     /* Elements that a thread copies. */
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
-    const int apart = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32;
+    const int apart =
+        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
     double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
     clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;

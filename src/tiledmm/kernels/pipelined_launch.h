@@ -42,7 +42,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), any ? 16 : 32,
+    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), 0, any ? 16 : 32,
                                sizeof(TMM_FN(sums4)));
     d.costs = &tmm__tuned()->pipelined.block[instance];
     d.load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
@@ -127,7 +127,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes =
             tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(TMM_FN(sums4)));
-        status = tmm__launch_clusters(kernel, c.blocks, c.s.cluster, bytes, arguments, p->stream);
+        status =
+            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
     } else if (status == TMM_OK) {
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);

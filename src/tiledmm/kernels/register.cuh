@@ -20,15 +20,16 @@
    quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
       +---------+---------+                     8 lanes across, 4 columns each
       | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
-      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
-      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
-      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+             | 0| 1| 4| 5| 8| 9|12|13| 0| 1 ... |
+      | warp 2  | warp 3  |             | 2| 3| 6| 7|10|11|14|15| 2|       |  4 lanes down,
+      +---------+---------+             |16|17|20|21|24|25|28|29|16|       |  4 rows each
+      | warp 4  | warp 5  |             |18|19|22|23|26|27|30|31|18|       |
       +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
-      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
+      | warp 6  | warp 7  |             | 0| 1| 4|                         |  ... and once more
       +---------+---------+
    Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
-   conflicts; lanes above each other read the same quad, which is broadcast.
+   conflicts; lanes above each other read the same quad, which is broadcast. They lie in squares of
+   2 x 2: where neighbours in pairs read the same, such a load takes two rounds, not four.
 
    Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
    one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
@@ -120,8 +121,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
        columns apart. */
-    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
-    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
+    int row0 = warp / 2 * (16 * QUADS) + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    int col0 = warp % 2 * (32 * QUADS) + (lane / 4 % 4 * 2 + lane % 2) * 4;
 
     TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
     tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);

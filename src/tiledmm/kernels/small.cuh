@@ -36,10 +36,10 @@
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
-        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
-        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
-        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
-        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        | 0| 1| 4| 5| 8| 9|12|13| 0 ...|            +-----+-----+-----+-----+
+        | 2| 3| 6| 7|10|11|14|15| 2    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|20|21|24|25|28|29|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |18|19|22|23|26|27|30|31|18    |  rows each |     ...               |
         +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
 
    Terms:  line     a row of A or a column of B
@@ -166,8 +166,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
                 tmm__small_sums sums;
 #pragma unroll
                 for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
-                *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * WIDTH] = sums;
+                *(tmm__small_sums *)&tile[(i / 4 * 16 + TMM__LANE_DOWN(lane) * 4 + i % 4) * LDC +
+                                          32 * q + TMM__LANE_ACROSS(lane) * WIDTH] = sums;
             }
     }
 }
@@ -322,7 +322,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
+            const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
+            const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];

@@ -45,7 +45,7 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct TMM_FN(tensor__choice) {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
-    int short_last;   /* the last step may be the short one, not the first */
+    int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
     const tmm__tensor_instance *instance;
     int blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
@@ -53,15 +53,41 @@ typedef struct TMM_FN(tensor__choice) {
     tmm__schedule s;
 } TMM_FN(tensor__choice);
 
+/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
+   behind a short first one begin within them. */
+static inline int TMM_FN(gemm__tensor_lines_fit)(const void *operand, long long line)
+{
+    return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
+}
+
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
-   with a sector of L2, of 32 bytes, and steps behind a short one would not. */
+   with a sector, and steps behind a short one would not. */
 static inline int TMM_FN(gemm__tensor_short_last)(const TMM_FN(tensor__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
-    enum { SIZE = 8, SECTOR = 32 };
-    const int A = c->modeA == TMM__ALONG_K && ((size_t)p->A | p->rsA * SIZE) % SECTOR == 0;
-    const int B = c->modeB == TMM__ALONG_K && ((size_t)p->B | p->csB * SIZE) % SECTOR == 0;
-    return (A || B) && p->K * SIZE % SECTOR != 0;
+    const int A = c->modeA == TMM__ALONG_K && TMM_FN(gemm__tensor_lines_fit)(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && TMM_FN(gemm__tensor_lines_fit)(p->B, p->csB);
+    return (A || B) && p->K % 4 != 0;
+}
+
+/* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
+   every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
+static inline double TMM_FN(gemm__tensor_within)(const TMM_FN(tensor__choice) * c,
+                                                 const TMM_FN(gemm__product) * p, int short_last,
+                                                 double tile_m, double tile_n)
+{
+    const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
+    const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
+    const int short_first = !short_last && p->K % 4 != 0;
+    double A = !TMM_FN(gemm__tensor_lines_fit)(p->A, lineA) ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K    ? 1
+                                                            : 0;
+    double B = !TMM_FN(gemm__tensor_lines_fit)(p->B, lineB) ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K    ? 1
+                                                            : 0;
+    if (c->pitchA > 0) A = 0;
+    if (c->pitchB > 0) B = 0;
+    return (A * tile_m + B * tile_n) / (tile_m + tile_n);
 }
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
@@ -85,7 +111,7 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    c->short_last = TMM_FN(gemm__tensor_short_last)(c, p);
+    const int short_last = TMM_FN(gemm__tensor_short_last)(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -106,15 +132,25 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
         d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
+            d.clusters =
+                tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
         if (!large) /* what lies outside is not copied */
             d.load.copied =
                 (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
         d.load.copied *= tmm__tuned()->tensor.copied;
+        /* 64 x 64 can copy through L1. */
+        const double within =
+            wide ? TMM_FN(gemm__tensor_within)(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+        const int near = wide && !large && !i->turns && within > 0;
+        if (wide) d.load.single = within;
+        if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;
         c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
+        c->off_sectors = i->turns ? short_last : near;
     }
 }
 
@@ -174,12 +210,17 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.short_last;
-    if (status == TMM_OK)
+    arguments[count++] = &c.off_sectors;
+    const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
+    const int sums = c.instance->tile_m * c.instance->tile_n / 512, size = 4 * sizeof(TMM_TYPE);
+    if (status == TMM_OK && c.s.cluster > 0)
+        status =
+            tmm__launch_clusters(c.instance->kernel, c.blocks, 32 * c.instance->warps, c.s.cluster,
+                                 bytes + tmm__cluster_bytes(c.s.cluster, sums, size), arguments,
+                                 p->stream);
+    else if (status == TMM_OK)
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
-                             dim3((unsigned)(32 * c.instance->warps)),
-                             TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
-                             p->stream);
+                             dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
         status = TMM_FN(gemm__reduce)(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
                                       c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);

@@ -38,6 +38,36 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
+/* Slices of each tile by clusters, if they should take less than *time: as many
+   as one or two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of
+   one are neighbours. Returns the blocks to launch, or `blocks`. */
+static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
+                                            const tmm__block_costs *costs, int blocks, double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
+        while (n >= 2 && tiles > per * d->clusters[n]) n--;
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
+        tmm__division spread = *d;
+        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
+        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
+        double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                       tmm__in_nanoseconds(t->tensor.cluster + sums);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, n, guess);
+        if (guess >= *time) continue;
+        *time = guess;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
+        s->cluster = n;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
    the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
    take. */
@@ -79,6 +109,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             s->reduce = reduce;
         }
     }
+    if (small) blocks = tmm__plan_tensor_clusters(s, d, &costs, blocks, time);
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
@@ -96,7 +127,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
-            s->reduce = 0;
+            s->reduce = s->cluster = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
@@ -116,7 +147,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
             *time = guess;
             blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;
-            s->reduce = 0;
+            s->reduce = s->cluster = 0;
         }
     }
     return blocks;

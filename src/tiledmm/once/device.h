@@ -158,14 +158,15 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
 
-/* How `blocks` blocks of 128 threads are to be launched, `cluster` of them to a cluster. */
+/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
 static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int cluster, int bytes, tmm_stream stream)
+                                       int blocks, int threads, int cluster, int bytes,
+                                       tmm_stream stream)
 {
     *config = cudaLaunchConfig_t();
     memset(attribute, 0, sizeof *attribute);
     config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3(128);
+    config->blockDim = dim3((unsigned)threads);
     config->dynamicSmemBytes = (size_t)bytes;
     config->stream = stream;
     config->attrs = attribute;
@@ -184,24 +185,35 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
     return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
 }
 
-/* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int cluster,
-                                              int bytes, void **arguments, tmm_stream stream)
+/* Launches `blocks` blocks, `cluster` of them to a cluster. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
+                                              int cluster, int bytes, void **arguments,
+                                              tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config;
     cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, cluster, bytes, stream);
+    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
-    (void)kernel, (void)blocks, (void)cluster, (void)bytes, (void)arguments, (void)stream;
+    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
+    (void)arguments, (void)stream;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
 #endif
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
-static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
+/* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
+   device. */
+static inline int tmm__has_clusters(const void *kernel)
+{
+    return TMM__CLUSTER_LAUNCH && tmm__current_device()->capability >= 90 &&
+           tmm__compiled(kernel)->ptx_version >= 90;
+}
+
+/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
+   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
+   are no clusters. */
+static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -210,10 +222,9 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, vectors, item) > bytes)
-            bytes = tmm__cluster_bytes(n, vectors, item);
-    if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
-        return facts->clusters;
+        if (base + tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = base + tmm__cluster_bytes(n, vectors, item);
+    if (!tmm__has_clusters(kernel)) return facts->clusters;
     if (!tmm__succeeded(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
         return facts->clusters;
@@ -221,12 +232,13 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
+        tmm__cluster_config(&config, &attribute, n, 128, n,
+                            base + tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)vectors, (void)item;
+    (void)base, (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }

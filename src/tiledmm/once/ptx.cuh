@@ -64,6 +64,23 @@ static __device__ __forceinline__ void tmm__copy_async(void *shared, const void 
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
+/* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
+static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
+                                                      bool near)
+{
+#if TMM__ASYNC
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
+                 "@p cp.async.ca.shared.global.L2::128B [%0], [%1], 16, %2;\n"
+                 "@!p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n}" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "r"(valid ? 16 : 0), "r"((int)near)
+                 : "memory");
+#else
+    (void)near;
+    tmm__copy_async(shared, global, 16, valid);
+#endif
+}
+
 /* Ends a group of copies. */
 static __device__ __forceinline__ void tmm__copy_commit(void)
 {
@@ -93,6 +110,12 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #else
 #define TMM__TENSOR_CORES 1
 #endif
+
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
+   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
+   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+#define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
+#define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
@@ -238,6 +261,12 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
     memcpy(&word, bytes, 16);
     asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
                  "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+{
+    asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
                  : "memory");
 }
 

@@ -45,9 +45,13 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
-enum { TMM__DIRECT_RESIDENT = 1024 }; /* threads that a multiprocessor has room for */
-enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
+/* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
+enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
+enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 100000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
+/* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
+   not thought of up to. */
+enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its

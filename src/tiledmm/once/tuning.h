@@ -84,13 +84,13 @@ typedef struct tmm__outer_costs {
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each k of a member,
-   which waits for the multiply-add before, and for each round of TMM__DIRECT_DEEP of these but the
-   first; to add the sums of warps, and for each halving of these. For each warp of a
-   multiprocessor; for each of its k, and for each line of L1 that it reads then; for each byte that
-   comes from L2. */
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each round of
+   TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
+   these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
+   and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
+   longer memory takes beyond L2; share: and for each group more that shares its loads. */
 typedef struct tmm__direct_costs {
-    double first, halving, chain, round, barrier, warp, load, line, byte;
+    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, share;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -145,6 +145,8 @@ typedef struct tmm__costs {
         double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
+        double cluster, cluster_round; /* and for each element of a round of blocks */
+        double within; /* how much more L2 has to give where copies begin within sectors */
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -196,13 +198,13 @@ static const tmm__costs tmm__measured = {
     {{1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},
      {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},
      {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}}, /* shared_16 */
-    {{3820, 2050, {78.2, 63.9, 73.7, 70.1}, 0, 0.18, 614},
+    {{3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644},
      {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},
      {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}}, /* register_64 */
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.8, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+    {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
       287,
@@ -217,22 +219,22 @@ static const tmm__costs tmm__measured = {
       {39, 5.24}}}, /* outer */
     {{16,
       16,
-      {{20, 2270, 423, 456, 158, 0, 65.7, 0.09, 0.01, 0},
+      {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},
        {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
        {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
      {16,
       32,
-      {{16, 1790, 1980, 499, 55.9, 55.5, 85.5, 0.2, 0.07, 34.1},
+      {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5},
        {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
        {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
      {32,
       32,
-      {{16, 1430, 3540, 782, 200, 86.4, 137, 0.12, 0.07, 66.4},
+      {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},
        {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
        {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
      {32,
       64,
-      {{12, 1290, 7250, 944, 198, 162, 222, 0.22, 0.14, 69.1},
+      {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1},
        {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
        {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
@@ -268,28 +270,28 @@ static const tmm__costs tmm__measured = {
     3170,                                                            /* sum */
     0.00209,                                                         /* sum_byte */
     {
-        {{5470, 1900, {144, 105, 92.6, 92.3}, 0.06, 0.04, 2550},
-         {6550, 5370, {157, 148, 166, 146}, 0, 0, 1290},
-         {6420, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
-        2880,                                             /* cut */
-        {1490, 3030},                                     /* cut_slice */
-        {5460, 8020},                                     /* reduce */
+        {{5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150},
+         {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},
+         {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
+        2800,                                             /* cut */
+        {1470, 2970},                                     /* cut_slice */
+        {4910, 7650},                                     /* reduce */
         5,                                                /* reduce_from */
-        2030,                                             /* cluster */
-        {660, 4350},                                      /* cluster_round */
-        {8460, 7890},                                     /* even */
-        {1080, 1900},                                     /* even_partial */
+        2190,                                             /* cluster */
+        {660, 4830},                                      /* cluster_round */
+        {8070, 7180},                                     /* even */
+        {1080, 1850},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
-         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}},
          {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
-         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
-        0.72,                                                                 /* copied */
-        7890,                                                                 /* slices */
-        0.347,                                                                /* slice */
-        6380,                                                                 /* reduce */
-        375,                                                                  /* reduce_slice */
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}}, /* tensor */
+        0.72,                                                                   /* copied */
+        7890,                                                                   /* slices */
+        0.347,                                                                  /* slice */
+        6380,                                                                   /* reduce */
+        375,                                                                    /* reduce_slice */
         101,    /* reduce_slice_wide */
         32,     /* reduce_wide_from */
         5290,   /* last */
@@ -298,21 +300,24 @@ static const tmm__costs tmm__measured = {
         1.04,   /* even_step */
         0.253,  /* even_partial */
         0.0559, /* even_held */
+        2500,   /* cluster */
+        0.25,   /* cluster_round */
+        1.5,    /* within */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.12,                                                        /* alone */
-        8080,                                                        /* launch */
-        1820,                                                        /* tile */
+        1.15,                                                        /* alone */
+        6330,                                                        /* launch */
+        1910,                                                        /* tile */
         172,                                                         /* odd */
-        1.16e-3,                                                     /* sum_byte */
-        600,                                                         /* most */
+        1.07e-3,                                                     /* sum_byte */
+        1500,                                                        /* most */
     },
-    {{830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755},
-     {990, 98.1, 56.8, 250, 116, 68.4, 0, 0.398, 0.00935},
-     {830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755}}, /* direct */
-    3510,                                                      /* pack */
-    0.715,                                                     /* pack_rate */
+    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
+     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
+     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54}}, /* direct */
+    3510,                                                                /* pack */
+    0.715,                                                               /* pack_rate */
     {
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
