@@ -75,7 +75,7 @@ if [ "$parts" != " memory " ]; then
     9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
     esac
     # as tests builds it, and without the "a", so by mma.sync on all devices
-    nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_float.cu -o $work/tensor_check &
+    nvcc -O3 "${architecture[@]}" -lineinfo -DTMM__CLEAR_FLAGS=1 tests/tensor_float.cu -o $work/tensor_check &
     build tensor_mma_check tests/tensor_float.cu -lineinfo &
     nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_double.cu -o $work/double_check &
     build double_mma_check tests/tensor_double.cu -lineinfo &
@@ -130,7 +130,7 @@ if wants sanitizer; then
             sanitize $tool $work/tensor_check few
             sanitize $tool $work/tensor_mma_check few
         else
-            sanitize $tool build/test/tensor_float.gpu
+            sanitize $tool $work/tensor_check
         fi
         if [ $tool = initcheck ]; then
             sanitize $tool $work/tensor_double_sm80_check few
