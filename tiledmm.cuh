@@ -1193,9 +1193,11 @@ typedef struct tmm__outer_costs {
    TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
    these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
    and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
-   longer memory takes beyond L2; share: and for each group more that shares its loads. */
+   longer memory takes beyond L2; piece: bytes of a line with which it is twice as long, since other
+   blocks read what lies beside them at other times; share: and for each group more that shares its
+   loads. */
 typedef struct tmm__direct_costs {
-    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, share;
+    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, piece, share;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -1418,11 +1420,11 @@ static const tmm__costs tmm__measured = {
         1.07e-3,                                                     /* sum_byte */
         1500,                                                        /* most */
     },
-    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
-     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
-     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54}}, /* direct */
-    3510,                                                                /* pack */
-    0.715,                                                               /* pack_rate */
+    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54},
+     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 20, 0.335},
+     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54}}, /* direct */
+    3510,                                                                    /* pack */
+    0.715,                                                                   /* pack_rate */
     {
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
@@ -14087,6 +14089,15 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
+/* Bytes of a line of the larger operand that a block with so many groups reads, where lines lie
+   across k; HUGE_VAL where they lie along k. */
+static inline double TMM_FN(gemm__direct_piece)(double groups, const TMM_FN(gemm__product) * p)
+{
+    const double size = sizeof(TMM_TYPE), cols = fmin(groups, (double)p->N);
+    if (p->M > p->N) return p->csA == 1 && p->rsA != 1 ? HUGE_VAL : fmax(1, groups / cols) * size;
+    return p->rsB == 1 && p->csB != 1 ? HUGE_VAL : cols * size;
+}
+
 /* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
    block for each element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
@@ -14122,7 +14133,9 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
-    if (load->bytes > device->gpu.l2_bytes) memory *= t->memory;
+    if (load->bytes > device->gpu.l2_bytes)
+        memory *=
+            t->memory * (1 + pow(t->piece / TMM_FN(gemm__direct_piece)(threads / group, p), 1.5));
     return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 

@@ -30,6 +30,15 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
+/* Bytes of a line of the larger operand that a block with so many groups reads, where lines lie
+   across k; HUGE_VAL where they lie along k. */
+static inline double TMM_FN(gemm__direct_piece)(double groups, const TMM_FN(gemm__product) * p)
+{
+    const double size = sizeof(TMM_TYPE), cols = fmin(groups, (double)p->N);
+    if (p->M > p->N) return p->csA == 1 && p->rsA != 1 ? HUGE_VAL : fmax(1, groups / cols) * size;
+    return p->rsB == 1 && p->csB != 1 ? HUGE_VAL : cols * size;
+}
+
 /* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
    block for each element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
@@ -65,7 +74,9 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
-    if (load->bytes > device->gpu.l2_bytes) memory *= t->memory;
+    if (load->bytes > device->gpu.l2_bytes)
+        memory *=
+            t->memory * (1 + pow(t->piece / TMM_FN(gemm__direct_piece)(threads / group, p), 1.5));
     return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 

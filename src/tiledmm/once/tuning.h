@@ -88,9 +88,11 @@ typedef struct tmm__outer_costs {
    TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
    these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
    and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
-   longer memory takes beyond L2; share: and for each group more that shares its loads. */
+   longer memory takes beyond L2; piece: bytes of a line with which it is twice as long, since other
+   blocks read what lies beside them at other times; share: and for each group more that shares its
+   loads. */
 typedef struct tmm__direct_costs {
-    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, share;
+    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, piece, share;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -313,11 +315,11 @@ static const tmm__costs tmm__measured = {
         1.07e-3,                                                     /* sum_byte */
         1500,                                                        /* most */
     },
-    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54},
-     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 0.335},
-     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 0.54}}, /* direct */
-    3510,                                                                /* pack */
-    0.715,                                                               /* pack_rate */
+    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54},
+     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 20, 0.335},
+     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54}}, /* direct */
+    3510,                                                                    /* pack */
+    0.715,                                                                   /* pack_rate */
     {
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
