@@ -79,7 +79,7 @@
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
                         products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
                         million
-     TMM_NARROW         float, for 17 to some 600 rows or columns beside thousands; one product with M
+     TMM_NARROW         float, for 17 to some 1500 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
    RULES that callers may rely on
