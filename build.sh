@@ -359,7 +359,7 @@ compile_only() { # compile_only FILE ARCHITECTURES: all at once, warnings are er
         flags+=(-ccbin mpicxx)
     fi
     case $file in # the fast kernels take seconds, and are the same in all files but for these
-    tests/gemm.cu | tests/rules.cu | tests/tensor_float.cu | tests/tensor_double.cu | bench/gemm.cu) ;;
+    tests/gemm.cu | tests/rules.cu | tests/small.cu | tests/tensor_float.cu | tests/tensor_double.cu | bench/gemm.cu) ;;
     *) flags+=(-DTMM_SIMPLE) ;;
     esac
     for architecture in $2; do

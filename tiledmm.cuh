@@ -1272,12 +1272,10 @@ typedef struct tmm__costs {
        besides; for each element where rows of C cannot be stored by whole sectors, or 16 bytes. With
        two blocks on a multiprocessor, of two tiles. For tiles in parts, one to a block, then
        several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
-       in k if A and B have more. Elements from which on operands are converted by tiles: of short
-       lines and others across memory, and along it. */
+       in k if A and B have more. */
     struct {
         double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
         double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
-        double tiles_short, tiles_across, tiles_along;
         /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
            in a nanosecond as a part of those of memory. */
         double convert, convert_round, convert_rate;
@@ -1434,9 +1432,6 @@ static const tmm__costs tmm__measured = {
         {3380, 4160},                              /* part */
         {602, 580},                                /* add */
         6e7,                                       /* l2_bytes */
-        1.5e6,                                     /* tiles_short */
-        5e6,                                       /* tiles_across */
-        1e6,                                       /* tiles_along */
         5770,                                      /* convert */
         1240,                                      /* convert_round */
         1.87,                                      /* convert_rate */
@@ -1480,7 +1475,7 @@ static inline const tmm__costs *tmm__tuned(void)
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
-    int has_carveout;   /* tmm__prefer_shared has been asked for */
+    int has_carveout;   /* tmm__prefer_l1 has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
     int clusters[TMM__MOST_CLUSTER +
@@ -1591,15 +1586,15 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
     return status;
 }
 
-/* How much of the memory of L1 is shared memory while a kernel runs, in percent: else it may stay what
-   the kernel before needed. Asked for once; without it the kernel is only slower. */
-static inline void tmm__prefer_shared(const void *kernel, int percent)
+/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left. Asked
+   for once; without it the kernel is only slower. */
+static inline void tmm__prefer_l1(const void *kernel)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_carveout) return;
     facts->has_carveout = 1;
     (void)tmm__succeeded(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0));
 }
 
 /* For which PTX version a kernel was compiled (90: sm_90), and its static shared memory. */
@@ -8569,7 +8564,6 @@ enum { TMM__FLOAT_BAND = 8 };   /* rows of tiles that are walked together */
 enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the next */
 enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
-enum { TMM__TILE_PITCH = 33 }; /* floats from a row to the next, in KERNEL CONVERT TILES */
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
@@ -8924,7 +8918,6 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
    through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
-   Large operands: KERNEL CONVERT TILES.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
@@ -9037,184 +9030,6 @@ TMM_KERNEL void __launch_bounds__(1024)
     if (threadIdx.x < LINES)
         to.scales[product * 64ll * to.line_blocks + line] =
             most < 0x7f800000u ? tmm__bits_float(small[r] << 31 | (254 - exponent) << 23) : 0.0f;
-}
-#endif
-/* src/tiledmm/kernels/float/convert_tiles.cuh. KERNEL CONVERT TILES: a large operand becomes FP16.
-   Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-#if TMM__WGMMA
-/* Loads a warp's tile: lane l gets 32 k of one line. (line, at): where the tile begins; it has
-   `lines` lines, 32 / lines times 32 k of each. Neighbouring lanes read neighbouring words, so each
-   load is of 128 bytes, wherever they begin: along lines, then through `mine` to the lane that has
-   the line; or across them, at one k of 32 lines (of 8, 32 bytes). Zeros stand for what is not
-   there. */
-static __device__ __forceinline__ void TMM_FN(tile_load)(float *v, const tmm__lines *from,
-                                                         const float *x, int line, int at,
-                                                         int log_lines, int K, float *mine)
-{
-    enum { PITCH = TMM__TILE_PITCH };
-    const int lane = threadIdx.x % 32, mask = (1 << log_lines) - 1;
-    const long long line_stride = from->line_stride, k_stride = from->k_stride;
-    if (k_stride != 1) {
-        line += lane & mask, at += lane >> log_lines << 5;
-        int left = line < from->lines ? K - at : 0;
-        x += line * line_stride + at * k_stride;
-#pragma unroll
-        for (int i = 0; i < 32; i++) {
-            v[i] = 0;
-            tmm__load_if(&v[i], x, 4, i < left);
-            x += k_stride;
-        }
-        return;
-    }
-#pragma unroll
-    for (int g = 0; g < 32; g += 8) {
-        int first = line + (g & mask), k = at + (g >> log_lines << 5) + lane;
-        int left = k < K ? (int)(from->lines - first) : 0;
-        const float *one = x + first * line_stride + k;
-#pragma unroll
-        for (int i = g; i < g + 8; i++) {
-            v[i] = 0;
-            tmm__load_if(&v[i], one, 4, i - g < left);
-            one += line_stride;
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < 32; i++) mine[i * PITCH + lane] = v[i];
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < 32; i++) v[i] = mine[lane * PITCH + i];
-    __syncwarp();
-}
-
-/* Scales and converts a warp's tile, and stores it: each store is of 512 bytes, four lines of a
-   block. *least becomes the size of its smallest element, less 1, so that zero is the largest. */
-static __device__ __forceinline__ void TMM_FN(tile_store)(float *v, float scale, unsigned *least,
-                                                          const tmm__fp16_operand *to,
-                                                          unsigned char *blocks, int line, int at,
-                                                          int log_lines, float *mine)
-{
-    const int lane = threadIdx.x % 32, lines = 1 << log_lines;
-    uint4 *out = (uint4 *)mine + lane * 8;
-#pragma unroll
-    for (int c = 0; c < 4; c++) {
-        uint4 hi, lo;
-        float *x = v + 8 * c;
-#pragma unroll
-        for (int j = 0; j < 8; j++) {
-            x[j] *= scale;
-            unsigned size = (tmm__float_bits(x[j]) & 0x7fffffffu) - 1;
-            *least = min(*least, size);
-        }
-        tmm__fp16_pair(x[0], x[1], &hi.x, &lo.x);
-        tmm__fp16_pair(x[2], x[3], &hi.y, &lo.y);
-        tmm__fp16_pair(x[4], x[5], &hi.z, &lo.z);
-        tmm__fp16_pair(x[6], x[7], &hi.w, &lo.w);
-        int place = c ^ lane % 8; /* the line is a multiple of 8 and that */
-        out[place] = hi, out[place ^ 4] = lo;
-    }
-    __syncwarp();
-    blocks += ((size_t)(at / 32) * to->line_blocks + line / 64) * TMM__BLOCK_BYTES;
-    blocks += line % 64 * 128 + lane % 8 * 16;
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        int row = 4 * i + lane / 8, deeper = row >> log_lines;
-        uint4 piece = ((const uint4 *)mine)[32 * i + lane];
-        size_t block = (size_t)deeper * to->line_blocks * TMM__BLOCK_BYTES;
-        if (at + 32 * deeper < 32 * to->k_blocks)
-            *(uint4 *)(blocks + block + (row & (lines - 1)) * 128) = piece;
-    }
-    __syncwarp();
-}
-#endif
-
-/* KERNEL CONVERT TILES. The same as KERNEL CONVERT, bit by bit, where operands are large: its pieces
-   of 32 bytes, across memory, and stores of 64 are bound by the tags of L2. Here a warp has a tile,
-   32 lines x 32 k or 8 lines x 128 k, 2^log_lines lines, which goes through shared memory:
-
-       line    k ->                           a block: warps along k
-         0    +----------+----------+---      a cluster: `ranks` blocks along k, with the same lines
-         :    | warp 0   | warp 1   | ...     in memory: 4 KB of a block of 64 lines x 32 k
-        31    +----------+----------+---
-
-   A warp first finds the largest magnitudes, which gives scales once all of the cluster have told
-   theirs. Longer lines than a cluster has are read twice. Moves 8 bytes an element, else 12; 4
-   operations a byte or so: bound by memory, or by L2 where that holds the operand. */
-TMM_KERNEL void __launch_bounds__(512, 2)
-    TMM_FN(gemm_convert_tiles)(int K, float least_element, int groups_A, int ranks, int log_lines,
-                               const tmm__lines a, const tmm__fp16_operand out_a,
-                               const tmm__lines b, const tmm__fp16_operand out_b)
-{
-#if TMM__WGMMA
-    extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ unsigned top[32], small[32];
-    const int lines = 1 << log_lines, depth = 1024 >> log_lines; /* of a tile */
-    int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
-    bool is_A = group < groups_A;
-    const tmm__lines from = is_A ? a : b;
-    const tmm__fp16_operand to = is_A ? out_a : out_b;
-    const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int step = ranks * warps * depth, row = lane & (lines - 1), padded = 32 * to.k_blocks;
-    int line = (group - (is_A ? 0 : groups_A)) << log_lines;
-    int from_k = (rank * warps + warp) * depth;
-    float *mine = (float *)tmm__memory + warp * (32 * TMM__TILE_PITCH);
-    unsigned product = blockIdx.y;
-
-    tmm__let_next_begin();
-    tmm__wait_for_previous();
-    if (product > 0 && from.product_stride == 0) return;
-    if (threadIdx.x < 32) top[threadIdx.x] = small[threadIdx.x] = 0;
-    __syncthreads();
-    const float *x = from.X + product * from.product_stride;
-    unsigned char *blocks =
-        to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
-    unsigned most = 0, least = 0xffffffffu, exponent = 127;
-    float v[32];
-#pragma unroll 1
-    for (int pass = 0; pass < 2; pass++) {
-#pragma unroll 1
-        for (int k = from_k; k < padded; k += step) {
-            if (pass == 0 || padded > step)
-                TMM_FN(tile_load)(v, &from, x, line, k, log_lines, K, mine);
-            if (pass > 0) {
-                TMM_FN(tile_store)
-                (v, tmm__bits_float(exponent << 23), &least, &to, blocks, line, k, log_lines, mine);
-                continue;
-            }
-#pragma unroll
-            for (int i = 0; i < 32; i++) most = max(most, tmm__float_bits(v[i]) & 0x7fffffffu);
-        }
-        if (pass > 0) break;
-        for (int i = lines; i < 32; i *= 2) most = max(most, __shfl_xor_sync(~0u, most, i));
-        if (lane < lines) atomicMax(&top[row], most);
-        __syncthreads();
-        if (ranks > 1) {
-            tmm__cluster_arrive(true);
-            tmm__cluster_wait();
-            for (int i = threadIdx.x; i < ranks * lines; i += blockDim.x)
-                atomicMax(&top[i & (lines - 1)],
-                          tmm__load_word_cluster(&top[i & (lines - 1)], i >> log_lines));
-            __syncthreads();
-        }
-        most = top[row];
-        exponent = tmm__scale_exponent(most);
-    }
-    bool wide = least < tmm__float_bits(least_element) - 1;
-    if (ranks > 1) {
-        if (wide) tmm__store_word_cluster(&small[row], 0, 1);
-        tmm__cluster_arrive(true);
-        tmm__cluster_wait();
-        if (rank > 0) return;
-    }
-    if (wide) small[row] = 1; /* by any thread of the line */
-    __syncthreads();
-    if ((int)threadIdx.x < lines)
-        to.scales[product * 64ll * to.line_blocks + line + row] =
-            most < 0x7f800000u ? tmm__bits_float(small[row] << 31 | (254 - exponent) << 23) : 0.0f;
-#else
-    (void)K, (void)least_element, (void)groups_A, (void)ranks, (void)log_lines;
-    (void)a, (void)out_a, (void)b, (void)out_b;
-#endif
 }
 #endif
 /* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
@@ -12609,7 +12424,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #endif
 /* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
    instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
-   doubtful elements may go by BF16x6. Lines of a tile of KERNEL CONVERT TILES, 2 to that power. */
+   doubtful elements may go by BF16x6. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(instance, time) (time)
 #endif
@@ -12618,9 +12433,6 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
-#endif
-#ifndef TMM__CONVERT_GUESS
-#define TMM__CONVERT_GUESS(log_lines) (log_lines)
 #endif
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
@@ -14372,8 +14184,6 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #define TMM__FLOAT_SEVERAL 1.15
 enum {
     TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__CONVERT_CARVEOUT = 60,       /* percent of L1 for two blocks of KERNEL CONVERT TILES */
-    TMM__CONVERT_SHORT_K = 1024,      /* short lines, of which blocks have little to do */
     TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16,       /* of the workspace, for one counter */
     TMM__FLOAT_PARTS_AREA = 128 * 64, /* of tiles that may be cut */
@@ -14403,10 +14213,9 @@ typedef struct tmm__float_choice {
     int instance, parts, part_blocks, pieces, piece_bytes;
 } tmm__float_choice;
 
-/* How operands are converted: KERNEL CONVERT TILES has so many lines in a tile, KERNEL CONVERT if it
-   is 0; blocks of a cluster; threads of a block. */
+/* How operands are converted: blocks of a cluster; threads of a block. */
 typedef struct tmm__convert_plan {
-    int log_lines, ranks, threads;
+    int ranks, threads;
 } tmm__convert_plan;
 
 /* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
@@ -14578,35 +14387,12 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* How `groups` of 8 lines of op(A) and op(B) are converted, if there are such; along_k: these are
-   contiguous along k. By tiles where lines lie across memory, and there is enough to do; or where K is
-   long, and L2 does not hold what is read and written. Else a block of KERNEL CONVERT has as many
-   threads as hold its lines in registers, or twice as many where all blocks fit at once. Longer lines
-   are shared by clusters. */
-static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, const int groups[2],
-                                                           const int along_k[2])
+/* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
+   or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
+static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, int groups)
 {
-    const tmm__costs *t = tmm__tuned();
-    const int all = groups[0] + groups[1], across = along_k[0] ? 0 : groups[0];
     const int wgmma = TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA;
-    const double elements = 8.0 * all * (double)K;
-    const double least = K <= TMM__CONVERT_SHORT_K ? t->fp16.tiles_short : t->fp16.tiles_across;
-    const int lying = across + (along_k[1] ? 0 : groups[1]); /* across memory */
-    tmm__convert_plan plan = {0, 1, 128};
-    if (wgmma && 2 * lying >= all && elements >= least && K <= 2 * TMM__CONVERT_HELD_K)
-        plan.log_lines = K <= TMM__CONVERT_HELD_K ? 5 : 4;
-    else if (wgmma && 2 * lying < all && elements >= t->fp16.tiles_along &&
-             K > TMM__CONVERT_HELD_K / 2 && K <= 2 * TMM__CONVERT_HELD_K)
-        plan.log_lines = 3;
-    if (wgmma) plan.log_lines = TMM__CONVERT_GUESS(plan.log_lines);
-    if (plan.log_lines > 0) {
-        const int padded = (int)((K + 63) / 64 * 64);
-        const int tiles = (padded - 1) / (1024 >> plan.log_lines) + 1;
-        const int most = tiles > 8 * TMM__MOST_CLUSTER ? 16 : 8; /* warps */
-        plan.ranks = (int)tmm__min((tiles - 1) / most + 1, (long long)TMM__MOST_CLUSTER);
-        plan.threads = 32 * (int)tmm__min((tiles - 1) / plan.ranks + 1, (long long)most);
-        return plan;
-    }
+    tmm__convert_plan plan = {1, 128};
     if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
         plan.ranks = TMM__MOST_CLUSTER;
         plan.threads =
@@ -14614,12 +14400,12 @@ static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, const in
         return plan;
     }
     while (plan.threads < 1024 && 4 * plan.threads < K) plan.threads *= 2;
-    if (plan.threads < 512 && 2 * all * plan.threads <= 1024 * tmm__current_device()->processors)
+    if (plan.threads < 512 && 2 * groups * plan.threads <= 1024 * tmm__current_device()->processors)
         plan.threads *= 2;
     return plan;
 }
 
-/* Nanoseconds of KERNEL CONVERT or KERNEL CONVERT TILES: rounds of all blocks that fit at once, each
+/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
    with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
@@ -14627,15 +14413,12 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int groups[2] = {(int)(8 * ceil(p->M / 64.0)), (int)(8 * ceil(p->N / 64.0))};
-    const int along_k[2] = {p->csA == 1, p->rsB == 1};
-    const tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(p->K, groups, along_k);
-    const double clusters =
-        (double)(groups[0] + groups[1]) / (plan.log_lines > 3 ? 1 << (plan.log_lines - 3) : 1);
+    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    const tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(p->K, groups);
     const double rounds =
-        clusters * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
+        (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const int again = plan.log_lines == 0 && p->K > 32ll * plan.threads / 8 * plan.ranks;
+    const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
     return device->gpu.launch +
@@ -14643,38 +14426,25 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
            bytes / (t->fp16.convert_rate * device->gpu.memory);
 }
 
-/* Launches KERNEL CONVERT or KERNEL CONVERT TILES for op(A) and op(B); groups of 8 lines each, none:
-   that one is there already. */
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
+   already. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    const int along_k[2] = {from[0].k_stride == 1, from[1].k_stride == 1};
-    if (groups[0] + groups[1] == 0) return TMM_OK;
-    tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(K, groups, along_k);
+    const int all = groups[0] + groups[1];
+    if (all == 0) return TMM_OK;
+    tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(K, all);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0], all = groups[0] + groups[1];
+    int depth = (int)K, groups_A = groups[0];
     float least_element = TMM_FN(gemm__least_element)(K);
     const void *kernel = (const void *)TMM_FN(gemm_convert);
-    int bytes = 0;
-    void *arguments[] = {&depth, &least_element, &groups_A, &plan.ranks, &from_a,
-                         &to_a,  &from_b,        &to_b,     NULL};
-    if (plan.log_lines > 0) {
-        void *of_tiles[] = {&depth,  &least_element, &groups_A, &plan.ranks, &plan.log_lines,
-                            &from_a, &to_a,          &from_b,   &to_b};
-        memcpy(arguments, of_tiles, sizeof arguments);
-        kernel = (const void *)TMM_FN(gemm_convert_tiles);
-        groups_A >>= plan.log_lines - 3,
-            all >>= plan.log_lines - 3; /* of as many lines as a tile */
-        bytes = plan.threads * TMM__TILE_PITCH * 4;
-        tmm_status status = tmm__allow_shared(kernel, 512 * TMM__TILE_PITCH * 4);
-        if (status != TMM_OK) return status;
-    }
+    void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
+                         &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA)
-        tmm__prefer_shared(kernel, plan.log_lines > 0 ? TMM__CONVERT_CARVEOUT : 0);
-    return TMM_FN(gemm__float_launch)(kernel, dim3(all * plan.ranks, batch), plan.threads, bytes,
+    if (TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return TMM_FN(gemm__float_launch)(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
                                       plan.ranks, arguments, stream);
 }
 
@@ -14732,7 +14502,7 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
-        const int small = instruction == TMM__BY_WGMMA && area <= TMM__FLOAT_PARTS_AREA;
+        const int small = instruction == TMM__BY_WGMMA && area <= (int)TMM__FLOAT_PARTS_AREA;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;

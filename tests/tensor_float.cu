@@ -18,9 +18,7 @@ static double l2_wanted = 6e7; /* with a small one blocks keep pace in small pro
 #define TMM__FLOAT_L2_BYTES l2_wanted
 static int bf16x6_wanted = 1; /* 0: doubtful elements go by FP32, in large tiles, too */
 #define TMM__FLOAT_BF16X6(allowed) (bf16x6_wanted && (allowed))
-static int tiles_wanted = 0; /* 2^3 or 2^5 lines: operands are converted by such tiles */
-#define TMM__CONVERT_GUESS(log_lines) (tiles_wanted > 0 ? tiles_wanted : (log_lines))
-#define TMM_FLOAT_TENSOR              0
+#define TMM_FLOAT_TENSOR           0
 #define TMM_NO_READY_MADE
 #include "tap.h"
 #include "../tiledmm.cuh"
@@ -645,10 +643,7 @@ static void few(int instruction)
     instruction_wanted = instance_wanted = -1;
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
     promise(9, 17, 4200, 1, 0, SOME_WIDE, 1, 0, "");
-    tiles_wanted = 5;
-    promise(40, 17, 700, 1, 0, SOME_WIDE, 1, 0, ", tiles");
-    promise(40, 17, 700, 2, 0, SOME_WIDE, 1, 0, ", tiles");
-    tiles_wanted = 0;
+    promise(40, 17, 700, 2, 0, SOME_WIDE, 1, 0, "");
 }
 
 /* An instance by wgmma: all shapes and kinds. */
@@ -696,23 +691,6 @@ static void in_parts(int n)
         promise(1100, 900, 450, 1, 1, NONE_CERTAIN, 1, 0, ", parts in several rounds");
     }
     parts_wanted = 0;
-}
-
-/* Operands by tiles: a block, clusters, and lines that are read twice. */
-static void by_tiles(void)
-{
-    static const int depths[] = {64, 330, 1100, 4130, 9000};
-    for (int i = 0; i < 10; i++) {
-        const int depth = depths[i % 5];
-        tiles_wanted = i < 5 ? 3 : 5;
-        promise(67, 50, depth, i % 4, i % 2, SOME_WIDE, 1, 0,
-                tiles_wanted == 3 ? ", tiles of 8 lines" : ", tiles of 32 lines");
-        promise(35, 90, depth, 3 - i % 4, 0, WITH_INF, 1, 0, ", tiles");
-        promise(65, 20, depth, (i + 1) % 4, 1, HUGE_ROWS, 1, 0, ", tiles");
-        promise(33, 130, depth, (i + 2) % 4, 1, ZERO_LINES, 1, 0, ", tiles");
-    }
-    batches(SOME_CERTAIN);
-    tiles_wanted = 0;
 }
 
 /* K for which a cluster converts a line, and longer ones: the scale and the mark of a wide line come
@@ -779,7 +757,7 @@ int main(int count, char **words)
     for (int n = 0; n < TMM__WGMMA_INSTANCES; n++)
         if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
     instance_wanted = -1;
-    if (instruction == TMM__BY_WGMMA) long_lines(), by_tiles();
+    if (instruction == TMM__BY_WGMMA) long_lines();
     batches(UNIFORM);
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);

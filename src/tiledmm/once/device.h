@@ -7,7 +7,7 @@
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
-    int has_carveout;   /* tmm__prefer_shared has been asked for */
+    int has_carveout;   /* tmm__prefer_l1 has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
     int clusters[TMM__MOST_CLUSTER +
@@ -118,15 +118,15 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
     return status;
 }
 
-/* How much of the memory of L1 is shared memory while a kernel runs, in percent: else it may stay what
-   the kernel before needed. Asked for once; without it the kernel is only slower. */
-static inline void tmm__prefer_shared(const void *kernel, int percent)
+/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left. Asked
+   for once; without it the kernel is only slower. */
+static inline void tmm__prefer_l1(const void *kernel)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_carveout) return;
     facts->has_carveout = 1;
     (void)tmm__succeeded(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0));
 }
 
 /* For which PTX version a kernel was compiled (90: sm_90), and its static shared memory. */

@@ -167,12 +167,10 @@ typedef struct tmm__costs {
        besides; for each element where rows of C cannot be stored by whole sectors, or 16 bytes. With
        two blocks on a multiprocessor, of two tiles. For tiles in parts, one to a block, then
        several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
-       in k if A and B have more. Elements from which on operands are converted by tiles: of short
-       lines and others across memory, and along it. */
+       in k if A and B have more. */
     struct {
         double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
         double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
-        double tiles_short, tiles_across, tiles_along;
         /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
            in a nanosecond as a part of those of memory. */
         double convert, convert_round, convert_rate;
@@ -329,9 +327,6 @@ static const tmm__costs tmm__measured = {
         {3380, 4160},                              /* part */
         {602, 580},                                /* add */
         6e7,                                       /* l2_bytes */
-        1.5e6,                                     /* tiles_short */
-        5e6,                                       /* tiles_across */
-        1e6,                                       /* tiles_along */
         5770,                                      /* convert */
         1240,                                      /* convert_round */
         1.87,                                      /* convert_rate */

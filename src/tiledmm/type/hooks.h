@@ -32,7 +32,7 @@
 #endif
 /* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
    instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
-   doubtful elements may go by BF16x6. Lines of a tile of KERNEL CONVERT TILES, 2 to that power. */
+   doubtful elements may go by BF16x6. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(instance, time) (time)
 #endif
@@ -41,9 +41,6 @@
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
-#endif
-#ifndef TMM__CONVERT_GUESS
-#define TMM__CONVERT_GUESS(log_lines) (log_lines)
 #endif
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)

@@ -7,8 +7,6 @@
 #define TMM__FLOAT_SEVERAL 1.15
 enum {
     TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
-    TMM__CONVERT_CARVEOUT = 60,       /* percent of L1 for two blocks of KERNEL CONVERT TILES */
-    TMM__CONVERT_SHORT_K = 1024,      /* short lines, of which blocks have little to do */
     TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16,       /* of the workspace, for one counter */
     TMM__FLOAT_PARTS_AREA = 128 * 64, /* of tiles that may be cut */
@@ -38,10 +36,9 @@ typedef struct tmm__float_choice {
     int instance, parts, part_blocks, pieces, piece_bytes;
 } tmm__float_choice;
 
-/* How operands are converted: KERNEL CONVERT TILES has so many lines in a tile, KERNEL CONVERT if it
-   is 0; blocks of a cluster; threads of a block. */
+/* How operands are converted: blocks of a cluster; threads of a block. */
 typedef struct tmm__convert_plan {
-    int log_lines, ranks, threads;
+    int ranks, threads;
 } tmm__convert_plan;
 
 /* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
@@ -213,35 +210,12 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* How `groups` of 8 lines of op(A) and op(B) are converted, if there are such; along_k: these are
-   contiguous along k. By tiles where lines lie across memory, and there is enough to do; or where K is
-   long, and L2 does not hold what is read and written. Else a block of KERNEL CONVERT has as many
-   threads as hold its lines in registers, or twice as many where all blocks fit at once. Longer lines
-   are shared by clusters. */
-static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, const int groups[2],
-                                                           const int along_k[2])
+/* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
+   or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
+static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, int groups)
 {
-    const tmm__costs *t = tmm__tuned();
-    const int all = groups[0] + groups[1], across = along_k[0] ? 0 : groups[0];
     const int wgmma = TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA;
-    const double elements = 8.0 * all * (double)K;
-    const double least = K <= TMM__CONVERT_SHORT_K ? t->fp16.tiles_short : t->fp16.tiles_across;
-    const int lying = across + (along_k[1] ? 0 : groups[1]); /* across memory */
-    tmm__convert_plan plan = {0, 1, 128};
-    if (wgmma && 2 * lying >= all && elements >= least && K <= 2 * TMM__CONVERT_HELD_K)
-        plan.log_lines = K <= TMM__CONVERT_HELD_K ? 5 : 4;
-    else if (wgmma && 2 * lying < all && elements >= t->fp16.tiles_along &&
-             K > TMM__CONVERT_HELD_K / 2 && K <= 2 * TMM__CONVERT_HELD_K)
-        plan.log_lines = 3;
-    if (wgmma) plan.log_lines = TMM__CONVERT_GUESS(plan.log_lines);
-    if (plan.log_lines > 0) {
-        const int padded = (int)((K + 63) / 64 * 64);
-        const int tiles = (padded - 1) / (1024 >> plan.log_lines) + 1;
-        const int most = tiles > 8 * TMM__MOST_CLUSTER ? 16 : 8; /* warps */
-        plan.ranks = (int)tmm__min((tiles - 1) / most + 1, (long long)TMM__MOST_CLUSTER);
-        plan.threads = 32 * (int)tmm__min((tiles - 1) / plan.ranks + 1, (long long)most);
-        return plan;
-    }
+    tmm__convert_plan plan = {1, 128};
     if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
         plan.ranks = TMM__MOST_CLUSTER;
         plan.threads =
@@ -249,12 +223,12 @@ static inline tmm__convert_plan TMM_FN(gemm__convert_plan)(long long K, const in
         return plan;
     }
     while (plan.threads < 1024 && 4 * plan.threads < K) plan.threads *= 2;
-    if (plan.threads < 512 && 2 * all * plan.threads <= 1024 * tmm__current_device()->processors)
+    if (plan.threads < 512 && 2 * groups * plan.threads <= 1024 * tmm__current_device()->processors)
         plan.threads *= 2;
     return plan;
 }
 
-/* Nanoseconds of KERNEL CONVERT or KERNEL CONVERT TILES: rounds of all blocks that fit at once, each
+/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
    with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
@@ -262,15 +236,12 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int groups[2] = {(int)(8 * ceil(p->M / 64.0)), (int)(8 * ceil(p->N / 64.0))};
-    const int along_k[2] = {p->csA == 1, p->rsB == 1};
-    const tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(p->K, groups, along_k);
-    const double clusters =
-        (double)(groups[0] + groups[1]) / (plan.log_lines > 3 ? 1 << (plan.log_lines - 3) : 1);
+    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    const tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(p->K, groups);
     const double rounds =
-        clusters * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
+        (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const int again = plan.log_lines == 0 && p->K > 32ll * plan.threads / 8 * plan.ranks;
+    const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
     return device->gpu.launch +
@@ -278,38 +249,25 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
            bytes / (t->fp16.convert_rate * device->gpu.memory);
 }
 
-/* Launches KERNEL CONVERT or KERNEL CONVERT TILES for op(A) and op(B); groups of 8 lines each, none:
-   that one is there already. */
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
+   already. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    const int along_k[2] = {from[0].k_stride == 1, from[1].k_stride == 1};
-    if (groups[0] + groups[1] == 0) return TMM_OK;
-    tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(K, groups, along_k);
+    const int all = groups[0] + groups[1];
+    if (all == 0) return TMM_OK;
+    tmm__convert_plan plan = TMM_FN(gemm__convert_plan)(K, all);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0], all = groups[0] + groups[1];
+    int depth = (int)K, groups_A = groups[0];
     float least_element = TMM_FN(gemm__least_element)(K);
     const void *kernel = (const void *)TMM_FN(gemm_convert);
-    int bytes = 0;
-    void *arguments[] = {&depth, &least_element, &groups_A, &plan.ranks, &from_a,
-                         &to_a,  &from_b,        &to_b,     NULL};
-    if (plan.log_lines > 0) {
-        void *of_tiles[] = {&depth,  &least_element, &groups_A, &plan.ranks, &plan.log_lines,
-                            &from_a, &to_a,          &from_b,   &to_b};
-        memcpy(arguments, of_tiles, sizeof arguments);
-        kernel = (const void *)TMM_FN(gemm_convert_tiles);
-        groups_A >>= plan.log_lines - 3,
-            all >>= plan.log_lines - 3; /* of as many lines as a tile */
-        bytes = plan.threads * TMM__TILE_PITCH * 4;
-        tmm_status status = tmm__allow_shared(kernel, 512 * TMM__TILE_PITCH * 4);
-        if (status != TMM_OK) return status;
-    }
+    void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
+                         &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA)
-        tmm__prefer_shared(kernel, plan.log_lines > 0 ? TMM__CONVERT_CARVEOUT : 0);
-    return TMM_FN(gemm__float_launch)(kernel, dim3(all * plan.ranks, batch), plan.threads, bytes,
+    if (TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return TMM_FN(gemm__float_launch)(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
                                       plan.ranks, arguments, stream);
 }
 
@@ -367,7 +325,7 @@ static inline double TMM_FN(gemm__float_plan)(const TMM_FN(gemm__product) * p, i
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
-        const int small = instruction == TMM__BY_WGMMA && area <= TMM__FLOAT_PARTS_AREA;
+        const int small = instruction == TMM__BY_WGMMA && area <= (int)TMM__FLOAT_PARTS_AREA;
         const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
         for (int parts = 1; parts <= most; parts++) {
             const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;

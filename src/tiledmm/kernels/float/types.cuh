@@ -87,7 +87,6 @@ enum { TMM__FLOAT_BAND = 8 };   /* rows of tiles that are walked together */
 enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the next */
 enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
-enum { TMM__TILE_PITCH = 33 }; /* floats from a row to the next, in KERNEL CONVERT TILES */
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
