@@ -163,9 +163,8 @@
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 32 KB
-   a multiprocessor where tiles are few; without that
-   it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
+   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
    speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
    op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
    that are small: below some 2^-23 of the product of the largest elements of their row and column.
@@ -1156,7 +1155,6 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
-/* Blocks of KERNEL CONVERT: 256 << n threads. */
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
@@ -8918,7 +8916,6 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
    through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
-
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
@@ -13069,9 +13066,9 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
-/* Slices of each tile by clusters, if they should take less than *time: as many
-   as one or two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of
-   one are neighbours. Returns the blocks to launch, or `blocks`. */
+/* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
+   a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
+   Returns the blocks to launch, or `blocks`. */
 static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
                                             const tmm__block_costs *costs, int blocks, double *time)
 {

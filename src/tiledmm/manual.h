@@ -163,9 +163,8 @@
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 32 KB
-   a multiprocessor where tiles are few; without that
-   it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
+   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
    speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
    op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
    that are small: below some 2^-23 of the product of the largest elements of their row and column.

@@ -38,9 +38,9 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
-/* Slices of each tile by clusters, if they should take less than *time: as many
-   as one or two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of
-   one are neighbours. Returns the blocks to launch, or `blocks`. */
+/* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
+   a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
+   Returns the blocks to launch, or `blocks`. */
 static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
                                             const tmm__block_costs *costs, int blocks, double *time)
 {

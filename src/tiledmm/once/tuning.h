@@ -51,7 +51,6 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
-/* Blocks of KERNEL CONVERT: 256 << n threads. */
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */

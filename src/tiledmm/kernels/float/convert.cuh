@@ -12,7 +12,6 @@
    Longer lines are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element
    through memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
-
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
