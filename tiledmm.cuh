@@ -1472,7 +1472,7 @@ static inline const tmm__costs *tmm__tuned(void)
    few tenths of a millisecond, so each is asked once. */
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
-    int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
+    int has_shared;     /* a launch may ask for as much shared memory as the device has */
     int has_carveout;   /* tmm__prefer_l1 has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
@@ -1571,19 +1571,6 @@ static inline tmm__kernel_facts *tmm__facts(const void *kernel)
     return &none;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have. */
-static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
-{
-    if (bytes <= 49152) return TMM_OK;
-    tmm__kernel_facts *facts = tmm__facts(kernel);
-    if (facts->shared >= bytes) return TMM_OK;
-    tmm_status status =
-        tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                  "cudaFuncSetAttribute");
-    if (status == TMM_OK) facts->shared = bytes;
-    return status;
-}
-
 /* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left. Asked
    for once; without it the kernel is only slower. */
 static inline void tmm__prefer_l1(const void *kernel)
@@ -1608,6 +1595,22 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
         facts->static_shared = (int)attributes.sharedSizeBytes;
     }
     return facts;
+}
+
+/* Lets a kernel have more shared memory than the 48 KB that all may have: as much as a block can
+   have. The limit is the kernel's on that device, for all threads of the process. Were it what this
+   product needs, another thread's larger product would be refused after that. */
+static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
+{
+    if (bytes <= 49152) return TMM_OK;
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->has_shared) return TMM_OK;
+    const int most = tmm__current_device()->shared - tmm__compiled(kernel)->static_shared;
+    tmm_status status =
+        tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                  "cudaFuncSetAttribute");
+    facts->has_shared = status == TMM_OK;
+    return status;
 }
 
 /* Launches a kernel. Its own status says how that went: CUDA's record may hold an error of before,
@@ -1686,21 +1689,14 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     facts->has_clusters = 1;
     memset(facts->clusters, 0, sizeof facts->clusters);
 #if TMM__CLUSTER_LAUNCH
-    int bytes = 0;
-    for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (base + tmm__cluster_bytes(n, vectors, item) > bytes)
-            bytes = base + tmm__cluster_bytes(n, vectors, item);
     if (!tmm__has_clusters(kernel)) return facts->clusters;
-    if (!tmm__succeeded(
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
-        return facts->clusters;
-    facts->shared = bytes;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
+        const int bytes = base + tmm__cluster_bytes(n, vectors, item);
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n,
-                            base + tmm__cluster_bytes(n, vectors, item), 0);
-        if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
+        tmm__cluster_config(&config, &attribute, n, 128, n, bytes, 0);
+        if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
+            !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
@@ -1777,7 +1773,8 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
-/* A number that no other launch under way in this program has, nor memory holds by chance. */
+/* A number that memory does not hold by chance, another one for every launch of a thread. Launches of
+   other threads may have it too: they have flags of their own, which are 0 again when they end. */
 static inline unsigned long long tmm__ticket(void)
 {
     static thread_local unsigned long long count;
@@ -2325,6 +2322,23 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
+   memory of a context without a word to this header, and the address may then be somebody else's:
+   CUDA says whether it is pinned, the number whether it is ours. */
+enum { TMM__PINNED_HEAD = 4096 };
+static inline unsigned long long tmm__pinned_mark(const void *pinned)
+{
+    return (size_t)pinned ^ 0x9E3779B97F4A7C15ull;
+}
+
+static inline int tmm__still_pinned(const void *pinned)
+{
+    cudaPointerAttributes attributes;
+    return pinned != NULL && tmm__succeeded(cudaPointerGetAttributes(&attributes, pinned)) &&
+           attributes.type == cudaMemoryTypeHost &&
+           *(const unsigned long long *)pinned == tmm__pinned_mark(pinned);
+}
+
 /* Bytes that a device's pool holds and nobody uses. */
 static inline size_t tmm__pool_idle(int device)
 {
@@ -2373,7 +2387,7 @@ TMM_API void tmm_host_release(void)
     tmm__kept_memory *kept = tmm__kept();
     size_t bytes;
     void *pinned = tmm__kept_exchange(NULL, 0, &bytes);
-    if (pinned != NULL) (void)tmm__succeeded(cudaFreeHost(pinned));
+    if (tmm__still_pinned(pinned)) (void)tmm__succeeded(cudaFreeHost(pinned));
     TMM__LOCK(&kept->lock);
     unsigned pools = kept->pools;
     TMM__UNLOCK(&kept->lock);
@@ -3753,8 +3767,9 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
 {
     int threads = tmm__helpers_count(h->options->threads);
     int chunks = threads > 1 ? 2 * threads : 4;
-    size_t bytes = (size_t)chunks * TMM__HOST_CHUNK;
+    size_t bytes = TMM__PINNED_HEAD + (size_t)chunks * TMM__HOST_CHUNK;
     h->pinned = (char *)tmm__kept_exchange(NULL, 0, &h->pinned_bytes);
+    if (!tmm__still_pinned(h->pinned)) h->pinned = NULL;
     if (h->pinned != NULL && h->pinned_bytes < bytes) {
         (void)tmm__succeeded(cudaFreeHost(h->pinned));
         h->pinned = NULL;
@@ -3768,10 +3783,11 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
             return status;
         }
         h->pinned_bytes = bytes;
+        *(unsigned long long *)h->pinned = tmm__pinned_mark(h->pinned);
     }
     h->chunk_count = chunks;
     for (int n = 0; n < chunks; n++) {
-        h->chunks[n].memory = h->pinned + (size_t)n * TMM__HOST_CHUNK;
+        h->chunks[n].memory = h->pinned + TMM__PINNED_HEAD + (size_t)n * TMM__HOST_CHUNK;
         h->chunks[n].events = (cudaEvent_t *)calloc((size_t)h->count, sizeof(cudaEvent_t));
         if (h->chunks[n].events == NULL)
             return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the pinned ring");

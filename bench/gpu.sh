@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
-# takes programs that tests has built), matmul, gemm, shapes, accuracy, host, rays, memory; regret and
-# fp64 run only where they are named. Leaves in OUTDIR
+# takes programs that tests has built), stress, matmul, gemm, shapes, accuracy, host, rays, memory;
+# regret and fp64 run only where they are named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
+#   stress.txt     bench/stress.cu: products of 16 threads at once, on all devices, to the bit
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
@@ -27,7 +28,7 @@ for tool in nvcc nvidia-smi; do
     command -v $tool >/dev/null || { echo "gpu.sh: $tool is not installed" >&2; exit 2; }
 done
 shift
-parts=" ${*:-tests sanitizer matmul gemm shapes accuracy host rays memory} "
+parts=" ${*:-tests sanitizer stress matmul gemm shapes accuracy host rays memory} "
 wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
@@ -85,6 +86,7 @@ if [ "$parts" != " memory " ]; then
     done
     nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
     nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
+    nvcc -O3 "${architecture[@]}" bench/stress.cu -o $work/stress &
     nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
     nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DDOUBLE -DWITH_CUBLAS -lcublas -o $work/accuracy_double &
     nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
@@ -162,6 +164,12 @@ beside() { # beside NAME COMMAND: as show, but longer, and the end of it on the 
     sed -n '/^ratio to/,$p' $work/one.txt
 }
 : >$work/printed.txt
+
+if wants stress; then
+    step "products of many threads at once"
+    $work/stress --seconds 60 2>&1 | tee "$out/stress.txt"
+    [ "${PIPESTATUS[0]}" = 0 ] || fault stress
+fi
 
 if wants matmul; then
     step "matrix multiply, the sizes of the course reports"

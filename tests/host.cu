@@ -624,6 +624,32 @@ static void test_errors(void)
     end_problem(&p);
 }
 
+/* What a call keeps for the next one must not outlive the device's context. */
+static void test_reset(void)
+{
+    static float A[40 * 50], B[50 * 60], C[40 * 60];
+    int wrong = 0;
+    for (int n = 0; n < 40 * 50; n++) A[n] = (float)(int)(tap_uniform() * 8);
+    for (int n = 0; n < 50 * 60; n++) B[n] = (float)(int)(tap_uniform() * 8);
+    for (int turn = 0; turn < 2; turn++) {
+        tmm_status status = tmm_smatmul(40, 60, 50, A, B, C);
+        if (status != TMM_OK) tap_note("%s", tmm_last_error());
+        wrong += status != TMM_OK;
+        for (int i = 0; i < 40; i++)
+            for (int j = 0; j < 60; j++) {
+                float sum = 0;
+                for (int k = 0; k < 50; k++) sum += A[i * 50 + k] * B[k * 60 + j];
+                wrong += C[i * 60 + j] != sum;
+            }
+        for (int d = 0; d < devices; d++) {
+            cudaSetDevice(d);
+            cudaDeviceReset();
+        }
+        cudaSetDevice(0);
+    }
+    tap_ok(wrong == 0, "a product, cudaDeviceReset, and a product again");
+}
+
 /* ---------------------------------- planted failures ------------------------------------------ */
 #ifdef __CUCC__
 #include <dirent.h>
@@ -759,6 +785,7 @@ int main(void)
 #ifdef __CUCC__
     test_failures();
 #endif
+    test_reset();
     int current = -1;
     tap_ok(cudaGetDevice(&current) == cudaSuccess && current == 0,
            "the current device is as before");

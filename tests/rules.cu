@@ -5,6 +5,7 @@
 #ifndef REAL
 #include <float.h>
 #include <limits.h>
+#include <pthread.h>
 #include <time.h>
 #include "tap.h"
 
@@ -434,6 +435,40 @@ static void test_sectors(void)
     tap_ok(wrong == 0, "double tensor: copies that begin within sectors");
 }
 
+/* A product that needs more shared memory than all kernels may have, by any thread. */
+static double *shared_operands;
+
+static tmm_status large_product(int K)
+{
+    return tmm_dgemm_with(TMM_OUTER, TMM_OP_N, TMM_OP_N, 200, 300, K, 1, shared_operands, K,
+                          shared_operands, 300, 0, shared_operands + 200 * 300, 300, 0);
+}
+
+static void *smaller_product(void *status)
+{
+    *(tmm_status *)status = large_product(40);
+    return NULL;
+}
+
+/* How much shared memory a kernel may have is known to the process, not to a thread: less in one
+   must not take from another. */
+static void test_threads(void)
+{
+    pthread_t thread;
+    tmm_status status[3] = {TMM_ERROR_CUDA, TMM_ERROR_CUDA, TMM_ERROR_CUDA};
+    if (cudaMalloc((void **)&shared_operands, 2 * 200 * 300 * sizeof(double)) != cudaSuccess) {
+        tap_ok(0, "memory for products of several threads");
+        return;
+    }
+    status[0] = large_product(64);
+    if (pthread_create(&thread, NULL, smaller_product, &status[1]) == 0) pthread_join(thread, NULL);
+    status[2] = large_product(56);
+    tap_ok(status[0] == TMM_OK && status[1] == TMM_OK && status[2] == TMM_OK,
+           "a thread's smaller product leaves another thread's kernel its shared memory");
+    if (status[2] != TMM_OK) tap_note("%s", tmm_last_error());
+    cudaFree(shared_operands);
+}
+
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
@@ -452,6 +487,7 @@ int main(void)
     test_tuning();
     test_sectors();
     test_pretended();
+    test_threads();
     cudaFree(dA);
     cudaFree(dB);
     cudaFree(dC);

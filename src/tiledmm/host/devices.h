@@ -150,8 +150,9 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
 {
     int threads = tmm__helpers_count(h->options->threads);
     int chunks = threads > 1 ? 2 * threads : 4;
-    size_t bytes = (size_t)chunks * TMM__HOST_CHUNK;
+    size_t bytes = TMM__PINNED_HEAD + (size_t)chunks * TMM__HOST_CHUNK;
     h->pinned = (char *)tmm__kept_exchange(NULL, 0, &h->pinned_bytes);
+    if (!tmm__still_pinned(h->pinned)) h->pinned = NULL;
     if (h->pinned != NULL && h->pinned_bytes < bytes) {
         (void)tmm__succeeded(cudaFreeHost(h->pinned));
         h->pinned = NULL;
@@ -165,10 +166,11 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
             return status;
         }
         h->pinned_bytes = bytes;
+        *(unsigned long long *)h->pinned = tmm__pinned_mark(h->pinned);
     }
     h->chunk_count = chunks;
     for (int n = 0; n < chunks; n++) {
-        h->chunks[n].memory = h->pinned + (size_t)n * TMM__HOST_CHUNK;
+        h->chunks[n].memory = h->pinned + TMM__PINNED_HEAD + (size_t)n * TMM__HOST_CHUNK;
         h->chunks[n].events = (cudaEvent_t *)calloc((size_t)h->count, sizeof(cudaEvent_t));
         if (h->chunks[n].events == NULL)
             return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the pinned ring");

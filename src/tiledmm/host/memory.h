@@ -27,6 +27,23 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
+   memory of a context without a word to this header, and the address may then be somebody else's:
+   CUDA says whether it is pinned, the number whether it is ours. */
+enum { TMM__PINNED_HEAD = 4096 };
+static inline unsigned long long tmm__pinned_mark(const void *pinned)
+{
+    return (size_t)pinned ^ 0x9E3779B97F4A7C15ull;
+}
+
+static inline int tmm__still_pinned(const void *pinned)
+{
+    cudaPointerAttributes attributes;
+    return pinned != NULL && tmm__succeeded(cudaPointerGetAttributes(&attributes, pinned)) &&
+           attributes.type == cudaMemoryTypeHost &&
+           *(const unsigned long long *)pinned == tmm__pinned_mark(pinned);
+}
+
 /* Bytes that a device's pool holds and nobody uses. */
 static inline size_t tmm__pool_idle(int device)
 {
@@ -75,7 +92,7 @@ TMM_API void tmm_host_release(void)
     tmm__kept_memory *kept = tmm__kept();
     size_t bytes;
     void *pinned = tmm__kept_exchange(NULL, 0, &bytes);
-    if (pinned != NULL) (void)tmm__succeeded(cudaFreeHost(pinned));
+    if (tmm__still_pinned(pinned)) (void)tmm__succeeded(cudaFreeHost(pinned));
     TMM__LOCK(&kept->lock);
     unsigned pools = kept->pools;
     TMM__UNLOCK(&kept->lock);
