@@ -1252,6 +1252,9 @@ typedef struct tmm__costs {
         double last, last_slice, even, even_step, even_partial, even_held;
         double cluster, cluster_round; /* and for each element of a round of blocks */
         double within; /* how much more L2 has to give where copies begin within sectors */
+        /* Power sets the clock of what keeps all units and more than half of L2 busy. Beyond
+           power_from nanoseconds a launch takes longer: by `power`, were all of L2 busy. */
+        double power, power_from;
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -1406,6 +1409,8 @@ static const tmm__costs tmm__measured = {
         2500,   /* cluster */
         0.25,   /* cluster_round */
         1.5,    /* within */
+        0.27,   /* power */
+        1e5,    /* power_from */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
@@ -13082,6 +13087,18 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
+/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
+   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
+static inline double tmm__power_time(double work, double area, double copied)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
+    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
+    const double time = work / (rate * device->processors * device->gpu.clock);
+    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
+}
+
 /* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
    a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
    Returns the blocks to launch, or `blocks`. */
@@ -13345,6 +13362,8 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
+        time +=
+            tmm__power_time((double)p->M * p->N * p->K * p->batch, tile_m * tile_n, d.load.copied);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;

@@ -5,7 +5,7 @@
 #include <time.h>
 
 typedef struct options {
-    int types[TYPES], kind, count, regret, list, cold;
+    int types[TYPES], kind, count, regret, list, cold, sustained;
     u64 seed;
     double seconds; /* 0: no end */
     const char *csv, *shapes;
@@ -22,15 +22,18 @@ static inline void print_help(void)
            "                     TMM_AUTO_TENSOR) or all (default)\n"
            "  --kind NAME        shapes of this kind alone:");
     for (int k = 0; k < KINDS; k++) printf(" %s", kind_names[k]);
-    printf("\n"
-           "  --shapes FILE      instead of drawing, the shapes of a CSV file with the columns\n"
-           "                     " SHAPE_COLUMNS "\n"
-           "  --list             prints the shapes, as such a file, and ends\n"
-           "  --regret           every kernel and plan at each shape, instead of cuBLAS\n"
-           "  --cold             operands are not in L2 when a call begins\n"
-           "  --seconds S        ends after the shape that is measured then\n"
-           "  --csv FILE         a row for each shape and type\n"
-           "  --help             this text\n");
+    printf(
+        "\n"
+        "  --shapes FILE      instead of drawing, the shapes of a CSV file with the columns\n"
+        "                     " SHAPE_COLUMNS "\n"
+        "  --list             prints the shapes, as such a file, and ends\n"
+        "  --regret           every kernel and plan at each shape, instead of cuBLAS\n"
+        "  --cold             operands are not in L2 when a call begins\n"
+        "  --sustained        slices of 300 ms where a call takes 200 us or more: power then sets\n"
+        "                     the clock, as in a program that does nothing else\n"
+        "  --seconds S        ends after the shape that is measured then\n"
+        "  --csv FILE         a row for each shape and type\n"
+        "  --help             this text\n");
 }
 
 static inline u64 today(void)
@@ -65,8 +68,11 @@ static inline int parse_options(int count, char **words, options *o)
             print_help();
             exit(0);
         } else if (strcmp(word, "--regret") == 0 || strcmp(word, "--list") == 0 ||
-                   strcmp(word, "--cold") == 0) {
-            *(word[2] == 'r' ? &o->regret : word[2] == 'l' ? &o->list : &o->cold) = 1;
+                   strcmp(word, "--cold") == 0 || strcmp(word, "--sustained") == 0) {
+            *(word[2] == 'r'   ? &o->regret
+              : word[2] == 'l' ? &o->list
+              : word[2] == 'c' ? &o->cold
+                               : &o->sustained) = 1;
             continue;
         } else if (strcmp(word, "--seed") == 0) {
             if (!parse_number(value, 0, 0, LLONG_MAX, &number))

@@ -146,6 +146,8 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
+        time +=
+            tmm__power_time((double)p->M * p->N * p->K * p->batch, tile_m * tile_n, d.load.copied);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;

@@ -38,6 +38,18 @@ static inline double tmm__again(const tmm__division *d)
            B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
 }
 
+/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
+   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
+static inline double tmm__power_time(double work, double area, double copied)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
+    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
+    const double time = work / (rate * device->processors * device->gpu.clock);
+    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
+}
+
 /* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
    a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
    Returns the blocks to launch, or `blocks`. */

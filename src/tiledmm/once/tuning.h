@@ -148,6 +148,9 @@ typedef struct tmm__costs {
         double last, last_slice, even, even_step, even_partial, even_held;
         double cluster, cluster_round; /* and for each element of a round of blocks */
         double within; /* how much more L2 has to give where copies begin within sectors */
+        /* Power sets the clock of what keeps all units and more than half of L2 busy. Beyond
+           power_from nanoseconds a launch takes longer: by `power`, were all of L2 busy. */
+        double power, power_from;
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -302,6 +305,8 @@ static const tmm__costs tmm__measured = {
         2500,   /* cluster */
         0.25,   /* cluster_round */
         1.5,    /* within */
+        0.27,   /* power */
+        1e5,    /* power_from */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
