@@ -2,6 +2,7 @@
 # The textbook's claim about tiles, counted: TMM_SHARED makes the global loads of TMM_GLOBAL divided
 # by the width of the tile. The CPU runner counts each load and store that the real kernels make in
 # a float product, once whatever its width (cpu/cucc --count).
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
 if cpu/cucc --count -Xcompiler -Wall,-Wextra,-Werror tests/counts/counts.cu -o "$work/counts" >"$work/cucc.txt" 2>&1; then
@@ -109,5 +110,27 @@ makes global_stores $((33 * 50))
 product register_128 256 256 256 0
 makes global_loads $((2 * 256 ** 3 / 128 / 4)) "tiling divides the global loads by the width of the tile, quads by 4"
 makes global_stores $((256 * 256 / 4))
+
+# ---- demos/ladder.cu ------------------------------------------------------------------------------
+# What it prints of its kernels, words for a multiply-add, is what they load. One launch reads C, too.
+ladder() {
+    cpu/cucc --count -O1 -DTMM_SIMPLE -Xcompiler -Wall,-Wextra,-Werror demos/ladder.cu -o "$work/ladder" &&
+        CUCC_COUNTS=$work/ladder.txt "$work/ladder" 64 64 64 >"$work/ladder.said" || return 1
+    cat "$work/ladder.said" "$work/ladder.txt"
+    awk '
+        function words(text) { return split(text, part, "/") > 1 ? part[1] / part[2] : part[1] }
+        $1 == "kernel" && $2 ~ /^matmul_/ {
+            for (f = 3; f < NF; f += 2) count[$f] = $(f + 1)
+            products = count["launches"] * 64 ^ 3
+            global[$2] = (count["global_loads"] - 64 ^ 2) / products
+            shared[$2] = count["shared_loads"] / products
+        }
+        /^Words/ { told = 1 }
+        told && /^matmul_[a-z]+ / { rows++; wrong = wrong || words($2) != global[$1] || words($3) != shared[$1] }
+        END { exit wrong || rows != 3 }' "$work/ladder.txt" "$work/ladder.said"
+}
+check "demos/ladder.cu says how many words its kernels load" ladder
+why_slower() { grep -q 'TMM_SHARED_16,$' "$work/ladder.said" && grep -q 'thread by thread' "$work/ladder.said"; }
+check "demos/ladder.cu says why its times on the CPU rank nothing" why_slower
 
 tap_done
