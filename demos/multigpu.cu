@@ -538,7 +538,7 @@ int main(int count, char **words)
                 "over the fastest one's; 1 means that nobody waits. total: wall time of the call.\n"
                 "speed-up: over device %d alone. resident: A, B and C lie on the devices, by rows "
                 "as in\n"
-                "the split before it; without copies from and to the host. same bits: as on one.\n",
+                "the split before it; without copies from and to the host. bits: against one device.\n",
                 o->devices[0]);
     }
     if (o->csv) good &= close_csv(good);
