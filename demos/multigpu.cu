@@ -533,12 +533,11 @@ int main(int count, char **words)
         good = check_one(&p, &alone) && add_splits(&p, alone);
         if (good)
             printf(
-                "\nOf each device: its rows, their share, its time. ratio: the slowest device's "
-                "time\n"
-                "over the fastest one's; 1 means that nobody waits. total: wall time of the call.\n"
-                "speed-up: over device %d alone. resident: A, B and C lie on the devices, by rows "
-                "as in\n"
-                "the split before it; without copies from and to the host. bits: against one device.\n",
+                "\nOf each device: its rows, their share, its time. ratio: time of the slowest\n"
+                "device over that of the fastest; 1 means that nobody waits. total: wall time of\n"
+                "the call. speed-up: over device %d alone; its bits are those that count.\n"
+                "resident: A, B and C lie on the devices, by rows as in the split before it;\n"
+                "without copies from and to the host.\n",
                 o->devices[0]);
     }
     if (o->csv) good &= close_csv(good);
