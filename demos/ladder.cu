@@ -237,11 +237,17 @@ int main(int argc, char **argv)
             fprintf(csv, "%s,%d,%d,%d,%.4f,%.1f,%.2f,%.4f,%s\n", names[rung], M, N, K, ms[rung],
                     gflops, ms[0] / ms[rung], error, verdict);
     }
-    printf("\nmatmul_global is bound by loads through caches: 2 words for each multiply-add.\n"
-           "matmul_shared takes 2/%d of that, but 2 words of shared memory, which bounds it.\n"
-           "matmul_register takes 2/%d, and 1/2 word of shared memory: its loads and barriers,\n"
-           "which nothing overlaps, bound it. TMM_AUTO, here %s, is the goal.\n",
-           TILE, WIDE, tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)));
+    printf("\nWords that a thread loads for a multiply-add, and what bounds the kernel:\n"
+           "                    global    shared\n"
+           "matmul_global       2         0         loads through caches\n"
+           "matmul_shared       2/%-8d2         loads from shared memory\n"
+           "matmul_register     2/%-8d2/%-8dthe same, and the wait for each tile\n"
+           "TMM_AUTO, here %s, is the goal.\n",
+           TILE, WIDE, BLOCK, tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)));
+    if (ON_CPU)
+        printf("\nTimes of a CPU rank nothing: the runner makes loops of kernels as simple as\n"
+               "matmul_shared, several threads at a time, and runs others, such as TMM_SHARED_16,\n"
+               "thread by thread.\n");
     CHECK(cudaDeviceReset()), free(A), free(B), free(C), free(C0);
     if (csv && (ferror(csv) | fclose(csv)))
         failures++, fprintf(stderr, "ladder: cannot write '%s'\n", path);

@@ -484,7 +484,7 @@ static void put(FILE *out, const char *format, const figures *f)
 
 static void print_row(const figures *f)
 {
-    put(stdout, "%-9s%-8s%-7s%7lld%8lld%6d%5d%5d%12.3f%12.1f%9.3f%8.3f%8.3f%12.3f  %s\n", f);
+    put(stdout, "%-9s%-8s%-7s%7lld%8lld%6d%5d%5d%12.3f%12.1f%9.3f%11.3f%8.3f%12.3f  %s\n", f);
     fflush(stdout);
 }
 
@@ -576,9 +576,10 @@ static int measure_all(void)
         print_model(&node);
     else
         printf("\nModel: it needs two ranks to measure messages between, or --network.\n");
-    printf("\nstrong: one product over more ranks; weak: as much memory to each, N grows; effic.:\n"
-           "speed-up / ranks; waits: part of the time without a product, of the model the part of\n"
-           "broadcasts in all work; model ms: with the rates measured at that many ranks.\n");
+    printf("\nstrong: one product over more ranks; weak: as much memory to each, N grows;\n"
+           "efficiency: speed-up / ranks; waits: part of the time without a product, of the\n"
+           "model the part of broadcasts in all work; model ms: with the rates measured at that\n"
+           "many ranks.\n");
     return good;
 }
 
@@ -606,8 +607,8 @@ static void find_place(int devices)
     if (ON_CPU || ranks > share)
         printf("The %d ranks of a node share %s: %d.%s\n", ranks, ON_CPU ? "cores" : "devices",
                share, ranks > share ? " They take turns: speed-ups say little." : "");
-    printf("\n%-9s%-8s%-7s%7s%8s%6s%5s%5s%12s%12s%9s%8s%8s%12s  check\n", "source", "scaling",
-           "type", "N", "panel", "ranks", "rows", "cols", "ms", "GFLOP/s", "speed-up", "effic.",
+    printf("\n%-9s%-8s%-7s%7s%8s%6s%5s%5s%12s%12s%9s%11s%8s%12s  check\n", "source", "scaling",
+           "type", "N", "panel", "ranks", "rows", "cols", "ms", "GFLOP/s", "speed-up", "efficiency",
            "waits", "model ms");
 }
 

@@ -460,7 +460,7 @@ static int check_one(problem *p, double *alone)
     tmm_status status = tmm_freivalds(o->type, o->N, o->N, o->N, p->A, o->N, p->B, o->N, p->one,
                                       o->N, 5, 1, &excess);
     int product = status == TMM_OK && excess <= 1;
-    printf("A I = A: %s; A B by random projection (Freivalds, 5 trials): %s\n",
+    printf("checks: A times the identity is A %s; A B times random vectors (Freivalds) is %s\n",
            identity ? "to the bit" : "WRONG", product ? "right" : "WRONG");
     printf("device %d alone: %.2f ms, %.1f GFLOP/s, copies included\n\n", o->devices[0],
            1e3 * *alone, 2e-9 * (double)o->N * (double)o->N * (double)o->N / *alone);
@@ -533,12 +533,11 @@ int main(int count, char **words)
         good = check_one(&p, &alone) && add_splits(&p, alone);
         if (good)
             printf(
-                "\nOf each device: its rows, their share, its time. ratio: the slowest device's "
-                "time\n"
-                "over the fastest one's; 1 means that nobody waits. total: wall time of the call.\n"
-                "speed-up: over device %d alone. resident: A, B and C lie on the devices, by rows "
-                "as in\n"
-                "the split before it; without copies from and to the host.\n",
+                "\nOf each device: its rows, their share, its time. ratio: time of the slowest\n"
+                "device over that of the fastest; 1 means that nobody waits. total: wall time of\n"
+                "the call. speed-up: over device %d alone; its bits are those that count.\n"
+                "resident: A, B and C lie on the devices, by rows as in the split before it;\n"
+                "without copies from and to the host.\n",
                 o->devices[0]);
     }
     if (o->csv) good &= close_csv(good);

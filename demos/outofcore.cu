@@ -297,8 +297,9 @@ int main(int count, char **words)
                    ON_CPU ? " (CPU times: no GPU here)" : "");
             status = tmm_freivalds(o.type, o.N, o.N, o.N, A, o.N, B, o.N, C, o.N, 5, 1, &excess);
             good = status == TMM_OK && excess <= 1 && report.memory <= o.memory;
-            printf("random projection: %.2g of what rounding explains (Freivalds, 5 trials)\n",
-                   excess);
+            printf(
+                "check by random vectors (Freivalds): %.2g of the error that rounding explains\n",
+                excess);
         }
         if (o.csv && good) {
             fprintf(csv, "name,type,N,device,memory_bytes,real_time_ms,gflops,bytes_in,"

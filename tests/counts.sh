@@ -2,6 +2,7 @@
 # The textbook's claim about tiles, counted: TMM_SHARED makes the global loads of TMM_GLOBAL divided
 # by the width of the tile. The CPU runner counts each load and store that the real kernels make in
 # a float product, once whatever its width (cpu/cucc --count).
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
 if cpu/cucc --count -Xcompiler -Wall,-Wextra,-Werror tests/counts/counts.cu -o "$work/counts" >"$work/cucc.txt" 2>&1; then
@@ -109,5 +110,53 @@ makes global_stores $((33 * 50))
 product register_128 256 256 256 0
 makes global_loads $((2 * 256 ** 3 / 128 / 4)) "tiling divides the global loads by the width of the tile, quads by 4"
 makes global_stores $((256 * 256 / 4))
+
+# ---- passes over the banks ------------------------------------------------------------------------
+# The table in shared.cuh of the stores of a warp, with its padding and, in brackets, without.
+mkdir -p "$work/bare/tests/counts"
+sed 's/\(__shared__ TMM_TYPE [AB]s\[TMM_TILE\]\[TMM_TILE\) + 16 \/ sizeof(TMM_TYPE)\]/\1]/' tiledmm.cuh >"$work/bare/tiledmm.cuh"
+cp tests/counts/counts.cu "$work/bare/tests/counts/"
+cpu/cucc --report -O1 -DTMM_SIMPLE "$work/bare/tests/counts/counts.cu" -o "$work/bare/counts" 2>"$work/bare/cucc.txt" &
+cpu/cucc --report -O1 -DTMM_SIMPLE tests/counts/counts.cu -o "$work/passes" 2>"$work/passes.txt"
+wait
+passes() { # PROGRAM TILE [T]: of a store to either tile, for each request
+    local tile=$2
+    rm -f "$work/passes.csv"
+    CUCC_REPORT=$work/passes.csv "$1" "shared_$tile" 64 64 64 0 "${@:3}" &&
+        awk -F, '/,shared store,/ { print $(NF - 1) / $(NF - 2) }' "$work/passes.csv" | sort -u | paste -sd ' '
+}
+table_of_passes() { # row T...
+    local said counted='' tile
+    said=$(sed -n "s/^ *$1  *\([0-9][0-9 ()]*[0-9)]\) .*/\1/p" src/tiledmm/kernels/shared.cuh | tr -s ' ')
+    for tile in 8 16 32; do
+        counted="$counted $(passes "$work/passes" "$tile" "${@:2}") ($(passes "$work/bare/counts" "$tile" "${@:2}"))"
+    done
+    echo "said: $said, counted:$counted"
+    [ " $said" = "$counted" ]
+}
+check "shared.cuh: passes of a store along a row" table_of_passes "along a row"
+check "shared.cuh: passes of a store down a column" table_of_passes "down a column" T
+
+# ---- demos/ladder.cu ------------------------------------------------------------------------------
+# What it prints of its kernels, words for a multiply-add, is what they load. One launch reads C, too.
+ladder() {
+    cpu/cucc --count -O1 -DTMM_SIMPLE -Xcompiler -Wall,-Wextra,-Werror demos/ladder.cu -o "$work/ladder" &&
+        CUCC_COUNTS=$work/ladder.txt "$work/ladder" 64 64 64 >"$work/ladder.said" || return 1
+    cat "$work/ladder.said" "$work/ladder.txt"
+    awk '
+        function words(text) { return split(text, part, "/") > 1 ? part[1] / part[2] : part[1] }
+        $1 == "kernel" && $2 ~ /^matmul_/ {
+            for (f = 3; f < NF; f += 2) count[$f] = $(f + 1)
+            products = count["launches"] * 64 ^ 3
+            global[$2] = (count["global_loads"] - 64 ^ 2) / products
+            shared[$2] = count["shared_loads"] / products
+        }
+        /^Words/ { told = 1 }
+        told && /^matmul_[a-z]+ / { rows++; wrong = wrong || words($2) != global[$1] || words($3) != shared[$1] }
+        END { exit wrong || rows != 3 }' "$work/ladder.txt" "$work/ladder.said"
+}
+check "demos/ladder.cu says how many words its kernels load" ladder
+why_slower() { grep -q 'TMM_SHARED_16,$' "$work/ladder.said" && grep -q 'thread by thread' "$work/ladder.said"; }
+check "demos/ladder.cu says why its times on the CPU rank nothing" why_slower
 
 tap_done

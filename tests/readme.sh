@@ -15,7 +15,7 @@ report() { # NAME FAULTS
     if [ -z "$2" ]; then ok "$1"; else not_ok "$1:$2"; fi
 }
 
-pages=(README.md CONTRIBUTING.md cpu/README.md demos/*/README.md bench/NOTES.md bench/notes/*.md bench/results/README.md)
+pages=(README.md CONTRIBUTING.md cpu/README.md demos/README.md demos/*/README.md bench/NOTES.md bench/notes/*.md bench/results/README.md)
 for page in "${pages[@]}"; do
     folder=$(dirname "$page") bad=
     while IFS= read -r target; do
@@ -31,6 +31,21 @@ for page in "${pages[@]}"; do
     done < <(links "$page")
     report "$page: links" "$bad"
 done
+
+# Every demo has a line: those of demos/ in a table, those of demos/memory in the list of what to look at.
+bad=
+for demo in demos/*; do
+    name=$(basename "$demo")
+    [ ! -d "$demo" ] || name=$name/
+    [ "$name" = README.md ] || grep -q "^| \[$name\](" demos/README.md || bad="$bad $name;"
+done
+report "demos/README.md: a line for each" "$bad"
+bad=
+for demo in demos/memory/*.cu; do
+    name=$(basename "$demo")
+    sed -n '/^## What to look at/,$p' demos/memory/README.md | grep -q "^- .*\`$name\`.*: " || bad="$bad $name;"
+done
+report "demos/memory/README.md: a line for each" "$bad"
 
 # at_most NAME LIMIT NUMBER
 at_most() { if [ "$3" -le "$2" ]; then ok "$1: at most $2"; else not_ok "$1: $3, more than $2"; fi; }

@@ -1,7 +1,8 @@
 /* async_copy.cu - asynchronous copies: tiles of a product travel while others are used.
 
-   An ordinary load into shared memory passes through a register, and the thread waits for it. From
-   8.0 on a copy can be started and waited for later: the next tile travels while the last one is
+   An ordinary copy into shared memory is a load into a register and a store from it. The thread does
+   not wait at the load but at the store, which needs the register. From 8.0 on a copy needs none: it
+   is started, and waited for much later, so that the next tile travels while the last one is
    multiplied. Below 8.0, and on the CPU runner, all copies are ordinary.
    Build and run: nvcc -O3 -arch=native async_copy.cu -o async_copy && ./async_copy [--csv FILE] */
 #include <cuda_pipeline.h>
@@ -24,11 +25,11 @@ __device__ void copy16(float *to, const float *from, int asynchronous)
     *(float4 *)to = *(const float4 *)from;
 }
 /* C = A B, row-major, N x N, 2 N^3 operations. A thread of 16 x 16 takes 4 x 4 elements and 16 bytes
-   of each tile: 2 N^3 / 256 loads of 16 bytes. Loads from shared memory bound it, and, if AHEAD is
-   0, the wait for each tile; if it is 1, the next two are on their way. */
+   of each tile: 2 N^3 / 256 loads of 16 bytes. Loads from shared memory bound it. If AHEAD is 0, a
+   store waits for each of them; if it is 1, the next tiles of A and B are on their way. */
 __global__ void multiply(const float *A, const float *B, float *C, int ahead)
 {
-    __shared__ float a[2][WIDE][TILE + 4], b[2][TILE][WIDE]; /* 4: whole 16 bytes, other banks */
+    __shared__ float a[2][WIDE][TILE], b[2][TILE][WIDE];
     int tx = threadIdx.x, ty = threadIdx.y, n = ty * TILE + tx, ai = n / 4, ak = n % 4 * 4;
     int i = blockIdx.y * WIDE, j = blockIdx.x * WIDE, bk = n / 16, bj = n % 16 * 4;
     float sum[BLOCK][BLOCK] = {{0}}, x[BLOCK], y[BLOCK];
@@ -120,7 +121,7 @@ static void task(void)
     while (way("ordinary; through registers", loads, N * N, 0, MB, C))
         multiply<<<grid, block>>>(A, A + N * N, C, 0);
     printf("\nComputed: both load the same; copies ahead only change when.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     const char *const same = "other blocks hide the wait, or this is built for less than 8.0";
     printf("Ordinary copies: %.2f times the time; %s.\n", best / base,
            best > 1.05 * base ? "tiles do not travel during products" : same);

@@ -11,7 +11,7 @@
 
 #define NAME "atomics"
 #define TASK \
-    "counts 256 values; atomics: to global memory, in thousands; contended: 15 of 16 are one"
+    "counts 256 values; atomics: to global memory, in thousands; contended: 15 of 16 are equal"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
@@ -118,7 +118,7 @@ static void task(void)
     }
     printf("\nComputed: counters of a block leave %d atomics for L2, not one a number.\n",
            BINS * BLOCKS);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Global: %.2f times the time, contended %.2f times.\n", x[0][2], x[1][2]);
     printf("One a warp: %.2f times, contended %.2f times; %s.\n", x[0][1], x[1][1],
            x[0][1] < 0.95 || x[1][1] < 0.95 ? "fewer threads meet at one"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #define NAME "bandwidth"
-#define TASK "reads each kind of memory; write: to global memory; copy: from the host"
+#define TASK "reads each kind of memory, in passes; write: to global memory; copy: from the host"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
@@ -104,7 +104,7 @@ static void task(void)
     CHECK(cudaMalloc(&device, sizeof(int) * LARGE)), CHECK(cudaMalloc(&out, sizeof *out));
     CHECK(cudaHostAlloc(&mapped, sizeof(int) * FAR, cudaHostAllocMapped));
     for (int i = 0; i < FAR; i++) mapped[i] = i;
-    fill<<<blocks *= 2, THREADS>>>((int4 *)device, LARGE); /* two of 1024 threads fit */
+    fill<<<blocks *= 2, THREADS>>>((int4 *)device, LARGE); /* two fit into most */
     printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "passes", "MB", "ms",
            "GB/s", "x time", "result");
     fprintf(csv, "way,loads,stores,passes,MB,ms,GB/s,x time,result\n");
@@ -122,7 +122,7 @@ static void task(void)
     }
     CHECK(cudaFreeHost(mapped));
     printf("\nComputed: %d blocks read 16 KB each, or share what is larger.\n", blocks);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Sizes in MB: registers %.1f, shared %.1f, L2 %.1f, global %.0f, constant %.3f.\n",
            4e-6 * has.regsPerMultiprocessor * has.multiProcessorCount,
            1e-6 * has.sharedMemPerMultiprocessor * has.multiProcessorCount, 1e-6 * has.l2CacheSize,

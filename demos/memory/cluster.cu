@@ -1,7 +1,8 @@
 /* cluster.cu - distributed shared memory: a ring of numbers, too long for one block's.
 
-   From 9.0 on up to 8 blocks form a cluster: they run at the same time, can wait for each other, and
-   reach each other's shared memory. Here each keeps an eighth of a ring of 192 KB, twice.
+   From 9.0 on up to 8 blocks form a cluster; an H100 takes 16, if the kernel is given the attribute
+   cudaFuncAttributeNonPortableClusterSizeAllowed. They run at the same time, can wait for each other,
+   and reach each other's shared memory. Here each of 8 keeps its part of a ring of 192 KB, twice.
    Build and run: nvcc -O3 -arch=native cluster.cu -o cluster && ./cluster [--csv FILE] */
 #include <cooperative_groups.h>
 #include <errno.h>
@@ -17,7 +18,6 @@ enum { ON_CPU = __CUCC__, RINGS = ON_CPU ? 2 : 16, THREADS = 512, STEPS = ON_CPU
 enum { BLOCKS = 8, OWN = ON_CPU ? 1 << 10 : 6144, RING = BLOCKS * OWN, N = RINGS * RING };
 #define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
 static unsigned int host[N], expected[N];          /* modulo 2^32: exact */
-
 /* A step of a block: to[i] = from[i - 1] + from[i] + from[i + 1], OWN numbers, 8 OWN bytes. */
 __device__ __forceinline__ void smooth(const unsigned int *left, const unsigned int *from,
                                        const unsigned int *right, unsigned int *to)
@@ -125,6 +125,6 @@ static void task(void)
                 smooth_all<<<RINGS * BLOCKS, THREADS>>>(a, b, w == 0, s, w < 2 ? STEPS : s + 1);
         }
     printf("\nComputed: in shared memory a ring is loaded and stored once, else in each step.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     if (x[0] > 0) printf("Cluster, global: %.2f times the time; launches: %.2f.\n", x[1], x[2]);
 }

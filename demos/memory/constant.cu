@@ -1,4 +1,4 @@
-/* constant.cu - constant memory: the coefficients of a convolution, read together or each his own.
+/* constant.cu - constant memory: the coefficients of a convolution, read together or each its own.
 
    Constant memory is 64 KB that kernels only read. Its cache gives one word at a time to all
    threads of a warp (a broadcast). If all want the same coefficient it costs as little as a
@@ -115,7 +115,7 @@ static void task(void)
     while (way("global; 32 words", 2 * loads, N, 32, twice, out))
         convolve_global_apart<<<BLOCKS, THREADS>>>(in, out, c);
     printf("\nComputed: constant memory halves the loads; 32 words make 32 turns of a warp.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --report counts the words.");
     printf("Global memory: %.2f times the time; %s.\n32 words: %.1f times; %s.\n", global,
            global > 1.1 ? "twice the loads" : "the L1 cache gives them as fast", apart,
            apart > 2 ? "the cache gives a warp one word at a time" : "the cache keeps up");

@@ -120,7 +120,7 @@ static void task(void)
             one_step<<<N / THREADS, THREADS>>>(s % 2 ? b : a, s % 2 ? a : b);
     }
     printf("\nComputed: 100 barriers in one launch, or 100 launches.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("A launch a step: %.2f times the time; %s.\n", best / base,
            best > base ? "a barrier takes less than a launch"
                        : "launches cost no more than barriers");

@@ -107,7 +107,7 @@ static void task(void)
     failures += launched != (ON_CPU ? 2 : 18);
     printf("\nComputed: the copy moves as many bytes as the kernel. Launches counted: %d.\n",
            launched);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --report counts loads and stores.");
     CHECK(cudaDeviceGetAttribute(&kHz, cudaDevAttrMemoryClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, 0));
     printf("cudaMalloc: %.2f times the time. Copied: %.2f times.\n", pointer, best / base);

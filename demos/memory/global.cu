@@ -116,7 +116,7 @@ static void task(void)
         scale_strided<<<BLOCKS, THREADS>>>(in, out, 32);
     double far = best / base;
     printf("\nComputed: float4 loads a quarter as often; every 32nd moves 8 times the bytes.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --report counts the sectors.");
     printf("Every 32nd: %.1f times the time; %s.\nfloat: %.2f times; %s.\n", far,
            far > 2 ? "each float moves a sector of 32 bytes" : "caches keep the other floats", one,
            one > 1.05 ? "float4 has more bytes under way" : "float keeps memory busy");

@@ -112,7 +112,7 @@ static void task(void)
     CHECK(cudaGraphExecDestroy(ready)), CHECK(cudaGraphDestroy(graph));
     CHECK(cudaStreamDestroy(stream)), CHECK(cudaFreeHost(from)), CHECK(cudaFreeHost(to));
     printf("\nComputed: one call in place of %d.\n", STEPS + 2);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Launches: %.2f times the time; %s.\nEach awaited: %.2f times; %s.\n", launches,
            launches > 1.1 ? "the host is slower than the steps" : "the host keeps up", best / base,
            best > 1.1 * base ? "the device is idle while the host wakes" : "waiting costs little");

@@ -122,7 +122,7 @@ static void task(void)
     }
     printf("\nComputed: a table of %.1f MB, 32 bytes of it for each 128 of the stream.\n",
            4e-6 * TABLE);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("L2: %.1f MB, %.1f MB can be set aside. No hints: %.2f times the time; %s.\n", 1e-6 * l2,
            1e-6 * set_aside, x[0],
            x[0] > 1.1 ? "the stream drives out the table" : "the table stays without them");

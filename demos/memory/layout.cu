@@ -124,7 +124,7 @@ static void task(void)
     while (way("all; structs by eight floats", 8.0 * N, N, 32, 1e-6 * all, out))
         sum_structs<<<BLOCKS, THREADS>>>((struct body *)structs, out);
     printf("\nComputed: one field of structs moves 4.5 times the bytes; all fields the same.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --report counts the sectors.");
     printf("Structs: one field %.2f times the time; all by float4 %.2f times, by float %.2f.\n",
            one, vectors, best / base);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define NAME "managed"
-#define TASK "2 x + 1 for what the host has just written; moves: asked for"
+#define TASK "2 x + 1 for what the host has just written; moves: that the host asks for"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
@@ -119,7 +119,7 @@ static void task(void)
     CHECK(cudaFree(managed)), CHECK(cudaFree(copied)), CHECK(cudaFreeHost(pinned));
 
     printf("\nComputed: all load and store the same; only the way of the pages differs.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     const char *const why = slow > 1.2 ? "pages come group by group" : "faults cost little here";
     if (faults) printf("Page faults: %.2f times the time; %s.\n", slow, why);
 }

@@ -118,7 +118,7 @@ static void task(void)
     CHECK(cudaFreeHost(numbers));
 
     printf("\nComputed: 8 passes over mapped memory move 8 times the bytes of one copy.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("One pass, copied: %.2f times the time; %s.\n8 passes, mapped: %.2f times; %s.\n", once,
            once > 1.1 ? "it waits for the copy" : "the bus is the limit of both", best / base,
            best > 1.5 * base ? "each crosses the bus" : "caches keep it, or there is no bus");

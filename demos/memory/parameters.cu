@@ -123,7 +123,7 @@ static void task(void)
                 if (w == 3) by_global<<<BLOCKS, THREADS>>>(global, in, out + j * N);
             }
     printf("\nComputed: parameters need no copy; a copy of 256 bytes before each of 8 launches.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Address taken: %.2f times the time, %d bytes of local memory a thread.\n", x[1],
            (int)copy.localSizeBytes);
     printf("Constant memory: %.2f times; global memory: %.2f times.\n", x[2], x[3]);

@@ -121,7 +121,7 @@ static void task(void)
     CHECK(cudaFree(far)), CHECK(cudaFreeHost(pinned));
     printf("\nComputed: 4 direct passes %s; by the host, all crosses the bus twice.\n",
            other ? "cross 4 times, one copy once" : "cross nothing here");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     if (access) printf("Copied: %.2f times the time of direct reads.\n", x[TWO]);
     printf("4 passes, by the host: %.2f times the time.\n", x[HOST]);
 }

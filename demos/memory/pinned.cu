@@ -117,7 +117,7 @@ static void task(void)
     CHECK(cudaFreeHost(pinned)), CHECK(cudaFreeHost(pinned_out));
 
     printf("\nComputed: 16 chunks need 32 copies, which a GPU overlaps, instead of 2.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Pageable: %.2f times the time; %s.\nAs a whole: %.2f times; %s.\n", slow,
            slow > 1.2 ? "the CPU copies it first" : "this system reaches it about as fast", whole,
            whole > 1.2 ? "one direction at a time" : "chunks gain little on this bus");

@@ -121,7 +121,7 @@ static void task(void)
         x[w] = best / base;
     }
     printf("\nComputed: 50 allocations a run, or none.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("A pool that keeps: %.2f times the time; that gives back: %.2f times; cudaMalloc: %.2f "
            "times.\n",
            x[KEPT], x[RETURNED], x[EACH]);

@@ -120,7 +120,7 @@ static void task(void)
     while (way("cudaMemcpy: the limit", 0, 0, 0, work * 1e-6, y))
         CHECK(cudaMemcpyAsync(y, A, sizeof host / 2, cudaMemcpyDeviceToDevice));
     printf("\nComputed: where y may overlap A, sums are stored %d times, not once.\n", K + 1);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("No __ldg: %.2f times the time; %s.\nNo __restrict__: %.2f times; %s.\n", path,
            fabs(path - 1) < 0.05 ? "all loads use one L1 cache" : "its path differs", alias,
            alias > 1.05 ? "each step stores, then loads" : "enough threads hide the stores");

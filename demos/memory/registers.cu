@@ -34,10 +34,11 @@ __global__ void multiply_shared(const float *A, const float *B, float *C)
     C[i * N + j] = sum;
 }
 /* A thread 4 x 4 elements, 16 apart, in registers; tiles of 64 x 16 and 16 x 64: 2 N^3 / 64 loads
-   from global and 2 N^3 / 4 from shared memory, which still bound it, but at a higher rate. */
+   from global and 2 N^3 / 4 from shared memory, which still bound it, but at a higher rate. A warp
+   stores to two rows of a tile. Rows of b are 16 words longer, so that the two lie in other banks. */
 __global__ void multiply_registers(const float *A, const float *B, float *C)
 {
-    __shared__ float a[WIDE][TILE + 1], b[TILE][WIDE]; /* 17: no bank conflicts down a column */
+    __shared__ float a[WIDE][TILE], b[TILE][WIDE + TILE];
     int tx = threadIdx.x, ty = threadIdx.y, i = blockIdx.y * WIDE + ty, j = blockIdx.x * WIDE + tx;
     float sum[BLOCK][BLOCK] = {{0}}, x[BLOCK], y[BLOCK];
     for (int k0 = 0; k0 < N; k0 += TILE) {
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
 static void task(void)
 {
     const double size = N * N, n3 = size * N; /* loads and MB: of global memory */
+    const double loads = 2 * n3 / TILE, fewer = 2 * n3 / WIDE;
     dim3 block(TILE, TILE), grid(N / TILE, N / TILE), wide(N / WIDE, N / WIDE);
     float *A, *C; /* B is behind A */
     work = 2 * n3;
@@ -116,12 +118,12 @@ static void task(void)
     printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "fma/load", "MB", "ms",
            "GFLOP/s", "x time", "result");
     fprintf(csv, "way,loads,stores,fma/load,MB,ms,GFLOP/s,x time,result\n");
-    while (way("4 x 4 in registers (right)", n3 / 32, size, 2, n3 / 8e6, C))
+    while (way("4 x 4 in registers (right)", fewer, size, BLOCK / 2.0, 4e-6 * fewer, C))
         multiply_registers<<<wide, block>>>(A, A + N * N, C);
-    while (way("1 x 1", n3 / 8, size, 0.5, n3 / 2e6, C))
+    while (way("1 x 1", loads, size, 0.5, 4e-6 * loads, C))
         multiply_shared<<<grid, block>>>(A, A + N * N, C);
     printf("\nComputed: 4 x 4 elements a thread need a quarter of the words from any memory.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("1 x 1: %.2f times the time; %s.\n", best / base,
            best > 1.3 * base ? "a word feeds 0.5 multiply-adds, not 2" : "loads do not bind it");
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #define NAME "scan"
-#define TASK "prefix sums; states: that a tile publishes"
+#define TASK "prefix sums; states: that a tile publishes; loads: without those of states"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
@@ -124,7 +124,7 @@ static void task(void)
             scan<<<TILES, THREADS>>>(in, out, states, publish > 1);
         }
     printf("\nComputed: both read and write all once; a scan in three launches does so twice.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Waiting for the one before: %.2f times the time; %s.\n", best / base,
            best > 1.1 * base ? "tiles follow one another" : "memory is slower than the chain");
 }

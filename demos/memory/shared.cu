@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NAME "shared"
-#define TASK "transposes a matrix; passes: over the banks, for a column of the tile"
+#define TASK "transposes a matrix; passes over the banks: of a load from the tile; 0 without a tile"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif             /* 256 MB: more than L2 */
@@ -116,7 +116,7 @@ static void task(void)
         transpose_plain<<<grid, block>>>(in, out);
     double plain = best / base;
     printf("\nComputed: all ways load and store the same; the order and the banks differ.\n");
-    if (ON_CPU) return;
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --report counts the passes.");
     printf("No tile: %.2f times the time; %s.\nNo padding: %.2f times; %s.\n", plain,
            plain > 1.2 ? "a warp stores to 32 sectors, not 4" : "the L2 cache joins the stores",
            narrow, narrow > 1.1 ? "32 passes are slower than memory" : "memory hides the passes");

@@ -117,7 +117,7 @@ static void task(void)
     }
     printf("\nComputed: a tile of %d KB loads %.2f times what it owns, one of 24 KB 3 times.\n",
            size[0], size[0] * KB / (size[0] * KB - (double)HALO));
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("24 KB: %.2f times the time. 48 KB: %.2f times. Carve-out of 50 %%: %d blocks in place "
            "of %d, %.2f times.\n",
            x[3], x[2], fit[1], fit[0], x[1]);

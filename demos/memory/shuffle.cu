@@ -124,7 +124,7 @@ static void task(void)
             sum_up<<<blocks[w], THREADS>>>(in, total, w);
         }
     printf("\nComputed: a tree has 8 barriers, shuffles 1; int4 loads a quarter as often.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Atomics for all: %.2f times the time; %s.\n", best / base,
            best > 1.2 * base ? "they meet at one address" : "the compiler adds within warps first");
 }

@@ -124,7 +124,7 @@ static void task(void)
     CHECK(cudaDestroyTextureObject(texture)), CHECK(cudaDestroySurfaceObject(surface));
     CHECK(cudaFreeArray(at.res.array.array));
     printf("\nComputed: a warp writes 32 texels of a column, or to 32 sectors of 32 bytes.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Global memory: %.2f times the time; %s.\n", best / base,
            best > 1.1 * base ? "its columns are scattered" : "the L2 cache joins the stores");
 }

@@ -121,7 +121,7 @@ static void task(void)
     while (way("global; four loads", 4 * N * N, N * N, 0, work * 1e-6, out))
         turn_loaded<<<grid, block>>>(in, out);
     printf("\nComputed: one filtered fetch takes the place of four loads and their mixture.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Global memory: %.2f times the time; %s.\n", best / base,
            best > 1.1 * base ? "four loads, from many rows" : "caches serve slanted lines as well");
 }

@@ -108,7 +108,7 @@ static void task(void)
         sum_fetched<<<BLOCKS, THREADS>>>(texture, out);
     CHECK(cudaDestroyTextureObject(texture));
     printf("\nComputed: three fetches take the place of three loads and of six comparisons.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Texture: %.2f times the time; %s.\n", best / base,
            best < 0.95 * base   ? "comparisons cost more than fetches"
            : best < 1.05 * base ? "both are as fast"

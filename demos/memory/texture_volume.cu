@@ -124,7 +124,7 @@ static void task(void)
         move_loaded<<<grid, block>>>(in, out);
     CHECK(cudaDestroyTextureObject(texture)), CHECK(cudaFreeArray(copy.dstArray));
     printf("\nComputed: one filtered fetch takes the place of 8 loads and their mixture.\n");
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("Global memory: %.2f times the time; %s.\n", best / base,
            best > 1.1 * base ? "8 loads, down columns" : "caches serve the 8 loads as fast");
 }

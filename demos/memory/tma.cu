@@ -104,11 +104,10 @@ int main(int argc, char **argv)
 static void task(void)
 {
     static const char *const name[] = {"bulk; loads below 9.0 (right)", "cp.async", "loads"};
-    static const int copies[WAYS] = {1, MOST, 0};
-    const double loads[WAYS] = {0, 0, (double)MOST * (N / OWN)};
-    cudaFuncAttributes code;
+    cudaFuncAttributes code; /* below 9.0 or 8.0 loads take the place of copies */
     float *in, *out, x[WAYS];
     CHECK(cudaFuncGetAttributes(&code, sum_neighbours));
+    const int copies[WAYS] = {code.ptxVersion >= 90, code.ptxVersion >= 80 ? MOST : 0, 0};
     CHECK(cudaMalloc(&in, sizeof host)), CHECK(cudaMalloc(&out, sizeof expected));
     for (int i = 0; i < N; i++) host[i + 4] = RANDOM(i) % 1000;
     for (int i = 0; i < N; i++) expected[i] = host[i + 3] + host[i + 4] + host[i + 5];
@@ -117,10 +116,10 @@ static void task(void)
            "GB/s", "x time", "result");
     fprintf(csv, "way,loads,stores,copies,MB,ms,GB/s,x time,result\n");
     for (int w = 0; w < WAYS; x[w++] = best / base)
-        while (way(name[w], loads[w], N, copies[w], work * 1e-6, out))
+        while (way(name[w], copies[w] ? 0 : N / OWN * MOST, N, copies[w], work * 1e-6, out))
             sum_neighbours<<<N / OWN, THREADS>>>(in, out, w);
     printf("\nComputed: one bulk copy of %d bytes a tile, or %d copies of 16.\n", BYTES, MOST);
-    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --count counts loads and stores.");
     printf("%s code for 9.0. cp.async: %.2f times the time; loads: %.2f times.\n",
            code.ptxVersion < 90 ? "No" : "With", x[ASYNC], x[LOADS]);
 }
