@@ -120,7 +120,7 @@ if wants sanitizer; then
         sanitize $tool $work/matmul_check 130 129 2000 --kernel pipelined --no-cpu --reps 1
         sanitize $tool $work/matmul_check 300 260 600 --kernel tensor --type double --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
-        sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 130 3 3000 --kernel skinny --no-cpu --reps 1
         sanitize $tool $work/matmul_check 40 70 3000 --kernel small --no-cpu --reps 1
         sanitize $tool $work/matmul_check 300 70 600 --kernel narrow --no-cpu --reps 1
         sanitize $tool $work/matmul_check 30 520 600 --kernel narrow --no-cpu --reps 1

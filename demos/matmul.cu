@@ -80,7 +80,7 @@ static void print_help(void)
            "Multiplies A (M x K) by B (K x N) by every kernel and the CPU, checks each result.\n\n"
            "  --type float|double|int  element type (default float)\n"
            "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128,\n"
-           "                           pipelined, small, skinny (M or N up to 16), outer,\n"
+           "                           pipelined, small, skinny (M or N up to 4), outer,\n"
            "                           direct, narrow, tensor, tensor_int8 (double) or auto\n"
            "  --reps R                 timings per row, of which the median is shown (default %d)\n"
            "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
@@ -450,7 +450,7 @@ static int add_cpu_rows(void)
 static int is_rung(int kernel)
 {
     if (kernel == TMM_SHARED || kernel == TMM_REGISTER || kernel == TMM_AUTO_TENSOR) return 0;
-    if ((kernel == TMM_SKINNY && M > 16 && N > 16) || (kernel == TMM_OUTER && K > 64)) return 0;
+    if ((kernel == TMM_SKINNY && M > 4 && N > 4) || (kernel == TMM_OUTER && K > 64)) return 0;
     if (kernel == TMM_NARROW && (type != TMM_FLOAT || (M < 256 && N < 256))) return 0;
     if (kernel == (type == TMM_DOUBLE ? TMM_PIPELINED : TMM_TENSOR)) return 0; /* the other's */
     return types[type].multiply(kernel, -1, 0, NULL, NULL, NULL) != TMM_ERROR_UNSUPPORTED;

@@ -123,11 +123,11 @@ for kernel in global shared shared_8 shared_16 shared_32 register register_64 re
     run 40 --no-cpu --kernel $kernel
     check "--kernel $kernel: this row only" rows_are $kernel
 done
-run 40 9 40 --no-cpu --kernel skinny
-check "--kernel skinny, 9 columns: this row only" rows_are skinny
-run 12 40 40 --no-cpu
+run 40 4 40 --no-cpu --kernel skinny
+check "--kernel skinny, 4 columns: this row only" rows_are skinny
+run 3 40 40 --no-cpu
 skinny_too() { passed && lines_up && methods | grep -qx skinny; }
-check "12 rows: a row for skinny too" skinny_too
+check "3 rows: a row for skinny too" skinny_too
 run 40 --no-cpu --kernel auto
 auto_alone() { passed && lines_up && [ "$(methods | wc -l)" = 1 ] && methods | grep -qx "auto = [a-z_0-9]*"; }
 check "--kernel auto: one row, which names what was chosen" auto_alone

@@ -88,14 +88,13 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
     "gemm_register_128 "
 /* what other types than float and double have; and what these have besides */
-#define FAST(letter)                                                                           \
-    "tmm_" letter "gemm_reduce tmm_" letter "gemm_small_16x32 tmm_" letter                     \
-    "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter "gemm_skinny_k_4 tmm_" letter \
-    "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter                           \
-    "gemm_skinny_lines_16 tmm_" letter "gemm_outer_wide tmm_" letter                           \
-    "gemm_outer_narrow tmm_" letter "gemm_direct tmm_" letter "gemm_sum "
-#define MORE(letter) \
-    "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 "
+#define FAST(letter)                                                                             \
+    "tmm_" letter "gemm_reduce tmm_" letter "gemm_small_16x32 tmm_" letter                       \
+    "gemm_small_32x64 tmm_" letter "gemm_outer_wide tmm_" letter "gemm_outer_narrow tmm_" letter \
+    "gemm_direct tmm_" letter "gemm_sum "
+#define MORE(letter)                                                                               \
+    "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 tmm_" letter \
+    "gemm_skinny_k_4 tmm_" letter "gemm_skinny_lines_4 "
 
 static const char kernels[] = SIMPLE("s") FAST("s")
     MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "

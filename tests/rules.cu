@@ -533,7 +533,7 @@ static int made(tmm_kernel kernel)
 /* 64 columns, or as many as the kernel can; the others of C must stay as they are. */
 static int columns(tmm_kernel kernel)
 {
-    return kernel == TMM_SKINNY ? 16 : 64;
+    return kernel == TMM_SKINNY ? 4 : 64;
 }
 
 static int count_unlike(tmm_kernel kernel, REAL inside, REAL outside)
@@ -647,7 +647,7 @@ static void test_epilogue(void)
                 clamped += want == 0;
                 wrong += !(fabs(hC[i * 64 + j] - want) < 1e-2);
             }
-        tap_ok(status == TMM_OK && wrong == 0 && clamped > 100,
+        tap_ok(status == TMM_OK && wrong == 0 && clamped > 2 * cols,
                TYPE " %s: epilogue with bias and ReLU (%d of %d clamped)",
                tmm_kernel_string(kernel), clamped, 50 * cols);
     }

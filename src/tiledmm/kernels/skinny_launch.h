@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
+    (TMM__IS_FLOAT || TMM__IS_DOUBLE)
 static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) * p,
                                                     const TMM_FN(gemm__kernel) * row)
 {
@@ -14,7 +15,7 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
 /* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone,
    lines of a block and k of a stage. */
 typedef struct TMM_FN(skinny__instance) {
-    int along_k, width, bytes, least, lines, depth;
+    int along_k, bytes, least, lines, depth;
     const void *kernel;
 } TMM_FN(skinny__instance);
 
@@ -26,27 +27,23 @@ typedef struct TMM_FN(skinny__choice) {
     double time; /* nanoseconds that it should take */
 } TMM_FN(skinny__choice);
 
-/* Costs of an instance; of one that was not measured: the first one's. */
+/* Costs of an instance. */
 static inline const tmm__block_costs *TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i,
                                                                  int aligned)
 {
-    const tmm__costs *t = tmm__tuned();
-    int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
-    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+    return &tmm__tuned()->skinny[!i->along_k].block[TMM__IS_DOUBLE][aligned];
 }
 
-/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
-   nearly as many stages as the others. */
+/* The instance for the way in which the large operand is contiguous. Cuts K so that each
+   multiprocessor has nearly as many stages as the others. */
 static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm__product) * p)
 {
-#define TMM__ROW(pass, name, along_k, width) \
-    {along_k,                                \
-     width,                                  \
-     TMM_FN(skinny_bytes_##name),            \
-     TMM_FN(skinny_least_##name),            \
-     TMM_FN(skinny_lines_##name),            \
-     TMM_FN(skinny_depth_##name),            \
+#define TMM__ROW(pass, name, along_k) \
+    {along_k,                         \
+     TMM_FN(skinny_bytes_##name),     \
+     TMM_FN(skinny_least_##name),     \
+     TMM_FN(skinny_lines_##name),     \
+     TMM_FN(skinny_depth_##name),     \
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const TMM_FN(skinny__instance) instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -59,20 +56,16 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
     const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
     const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
-    const TMM_FN(skinny__instance) *best = NULL;
-    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
-        const TMM_FN(skinny__instance) *i = &instances[n];
-        if (i->along_k != (kL == 1) || i->width < c.width) continue;
-        if (best == NULL || i->width < best->width) best = i;
-    }
+    const TMM_FN(skinny__instance) *best = instances;
+    while (best->along_k != (kL == 1)) best++;
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
     const tmm__block_costs *costs = TMM_FN(gemm__skinny_costs)(best, aligned);
-    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SKINNY, best->lines, best->width);
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SKINNY, best->lines, TMM__SKINNY_MOST);
     const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c.time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
     c.parts = 1;
     /* Two launches would take the host longer. */
     if (c.time <= t->host || !device->pools) return c;
@@ -87,7 +80,7 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
         if (parts < 2 || parts == c.parts) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
         double time = tmm__launch_time(costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
-        time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+        time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c.time = time, c.parts = (long long)parts;
     }

@@ -23,7 +23,7 @@
     KERNEL(TMM_REGISTER_128, "register_128", gemm__register, 128)                    \
     KERNEL(TMM_PIPELINED, "pipelined", TMM__IF_FAST_NOT_DOUBLE(gemm__pipelined), 64) \
     KERNEL(TMM_SMALL, "small", TMM__IF_FAST(gemm__small), 16)                        \
-    KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
+    KERNEL(TMM_SKINNY, "skinny", TMM__IF_FLOATING_FAST(gemm__skinny), 16)            \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
     KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), 8)                         \

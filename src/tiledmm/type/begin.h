@@ -50,6 +50,11 @@
 #else
 #define TMM__IF_FLOAT_FAST(run) gemm__left_out
 #endif
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+#define TMM__IF_FLOATING_FAST(run) TMM__IF_FAST(run)
+#else
+#define TMM__IF_FLOATING_FAST(run) gemm__left_out
+#endif
 #if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
 #define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
 #else

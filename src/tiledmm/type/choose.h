@@ -8,7 +8,8 @@ static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
+                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE, or the "
+                     "kernel is not for elements of this type and size of C",
                      tmm_kernel_string(row->value));
 }
 

@@ -59,6 +59,9 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
         return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__FAST
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
+        tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
+        kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !TMM_FN(gemm__narrow_fits)(p, batch)) kernel = TMM_PIPELINED;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
