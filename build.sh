@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
 # The one entry: ./build.sh run | test | bench | report | join | install | clean. --help says more.
+# shellcheck disable=SC2015 # where mv fails, the program is not built either
 set -u
+# shellcheck source=/dev/null
+case ${1-} in
+run | test | bench | report) . "$(dirname "$(readlink -f "$0")")/tests/ends.bash" ;; # ^C ends all
+esac
 HERE=$PWD # where demos are to write what they are asked to
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 ROOT=$PWD
@@ -166,7 +171,8 @@ run_demo() {
                 flags+=(-DWITH_CUBLAS -lcublas)
             fi
             say "build.sh: compiling $source (once; up to a minute)"
-            nvcc "${mpi[@]}" "${flags[@]}" "$source" -o "$program" || die "nvcc could not build $source"
+            nvcc "${mpi[@]}" "${flags[@]}" "$source" -o "$program.new" && mv "$program.new" "$program" ||
+                die "nvcc could not build $source"
         fi
     else
         program=build/run/$demo.cpu
@@ -176,7 +182,8 @@ run_demo() {
         need g++ g++
         if newer "$program" "$source" ./*.cuh cpu/* cpu/include/*; then
             say "build.sh: compiling $source"
-            CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
+            CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program.new" && mv "$program.new" "$program" ||
+                die "cpu/cucc could not build $source"
         fi
     fi
     program=$PWD/$program

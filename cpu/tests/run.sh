@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Tests the CPU runner: plants each fault that it should find, and looks for the report. Prints TAP.
 set -u
+# shellcheck source=/dev/null
+. "$(dirname "${BASH_SOURCE[0]}")/../../tests/ends.bash" # ^C ends the compilations, too
 
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cucc=$tests/../cucc
