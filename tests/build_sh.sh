@@ -94,6 +94,25 @@ through_link() (
 check "build.sh through a link" says 0 '^  matmul$' "$work/elsewhere/builds" run --help
 check "cucc through a link" through_link compiles
 check "cucc through a link to a link" through_link "link to a link"
+# The runner is built once: that is said, and on a terminal seconds count. A part is taken out of a copy of the cache.
+builds_runner() { # COMMAND...
+    rm -rf "$work/cache" && cp -r build/cucc "$work/cache" && rm -f "$work"/cache/kernels* || return
+    CUCC_CACHE=$PWD/$work/cache "$@" cpu/cucc "$work/elsewhere/one.cu" -o "$work/one" >"$work/out.txt" 2>"$work/err.txt"
+}
+says_it_builds() {
+    builds_runner env || return
+    cat "$work/err.txt"
+    [ "$(grep -c '^cucc: building the runner; only this once' "$work/err.txt")" = 1 ] && [ "$(wc -l <"$work/err.txt")" = 1 ] &&
+        [ -z "$(CUCC_CACHE=$PWD/$work/cache cpu/cucc "$work/elsewhere/one.cu" -o "$work/one" 2>&1)" ]
+}
+on_terminal() { script -qec "$*" /dev/null </dev/null; }
+counts_seconds() {
+    builds_runner on_terminal || return
+    tr '\r' '\n' <"$work/out.txt"
+    [ "$(tr '\r' '\n' <"$work/out.txt" | grep -c '^cucc: building the runner; only this once.*: [0-9]* s')" -ge 2 ]
+}
+check "cucc says once that it builds the runner" says_it_builds
+if have script; then check "on a terminal it counts seconds meanwhile" counts_seconds; fi
 installs_here() (
     cd "$work/elsewhere" && "$copy/build.sh" install here && [ -e here/include/tiledmm.cuh ] && [ ! -e "$copy/here" ]
 )

@@ -92,7 +92,7 @@ silent() { # FILE CASE
 ) &
 wait
 for file in races memory host slow; do
-    cp "$work/$file.log" "$work/said"
+    sed '/^cucc: building the runner/d' "$work/$file.log" >"$work/said"
     [ -e "$work/$file" ] && [ ! -s "$work/said" ] && built=yes || built=no
     result "$built" "$file builds without a warning"
 done
