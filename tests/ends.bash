@@ -9,6 +9,7 @@ case ${ENDS_WITH##* } in
 "$PPID":*) return ;; # this is the second bash
 esac
 
+ends_second= # its number: for a moment it has no mark yet
 ends_mark=$$:${EPOCHREALTIME//[^0-9]/}
 # The processes with the mark, also those that lost their parent or lead a session. Zombies have none.
 ends_started() { grep -lsaF " $ends_mark" /proc/[0-9]*/environ | cut -d / -f 3; }
@@ -20,12 +21,12 @@ ends_now() { # SIGNAL STATUS
     while found=$(ends_started) && [ "$found" != "$started" ]; do
         started=$found
         # shellcheck disable=SC2086 # numbers with spaces between them, here and below
-        kill -STOP $started 2>/dev/null
+        kill -STOP $ends_second $started 2>/dev/null
     done
     # shellcheck disable=SC2086
-    kill -TERM $started 2>/dev/null
+    kill -TERM $ends_second $started 2>/dev/null
     # shellcheck disable=SC2086
-    kill -CONT $started 2>/dev/null
+    kill -CONT $ends_second $started 2>/dev/null
     for _ in {1..10}; do # they remove their temporary files
         sleep 0.1
         started=$(ends_started)
@@ -44,5 +45,6 @@ trap 'ends_now TERM 143' TERM
 { : <&0; } 2>/dev/null || exec </dev/null # standard input may be closed
 # <&0: else the standard input of a background job is /dev/null
 (trap - HUP INT QUIT TERM && ENDS_WITH="$ENDS_WITH $ends_mark" exec bash "$0" "$@") <&0 &
-wait $!
+ends_second=$!
+wait "$ends_second"
 exit
