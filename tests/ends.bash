@@ -10,7 +10,7 @@ case ${ENDS_WITH##* } in
 esac
 
 ends_second= # its number: for a moment it has no mark yet
-ends_mark=$$:${EPOCHREALTIME//[^0-9]/}
+ends_mark=$$:$RANDOM$RANDOM
 # The processes with the mark, also those that lost their parent or lead a session. Zombies have none.
 ends_started() { grep -lsaF " $ends_mark" /proc/[0-9]*/environ | cut -d / -f 3; }
 
