@@ -23,6 +23,8 @@
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
 # Takes about a quarter of an hour on an H200.
 set -u
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../tests/ends.bash"
 out=${1:?usage: bench/gpu.sh OUTDIR [PART...]}
 for tool in nvcc nvidia-smi; do
     command -v $tool >/dev/null || { echo "gpu.sh: $tool is not installed" >&2; exit 2; }

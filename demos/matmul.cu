@@ -15,8 +15,8 @@
    Which unit binds? A multiprocessor of an H200 has 64 units of double to 128 of float, and tensor
    cores for double. One of a GeForce has 2: there every kernel of double ends at the same rate, and
    a tile gains nothing. Its tensor cores multiply bytes some hundred times as fast: tensor_int8. */
-#define TMM_DOUBLE_TENSOR 0
-#ifdef __CUCC__ /* compiled for the CPU runner: kernels run on the CPU */
+#define TMM_DOUBLE_TENSOR 0 /* compiled, but taken only where it is asked for */
+#ifdef __CUCC__             /* compiled for the CPU runner: kernels run on the CPU */
 enum { ON_CPU = 1, DEFAULT_SIZE = 192, DEFAULT_REPS = 3 };
 #else
 enum { ON_CPU = 0, DEFAULT_SIZE = 1024, DEFAULT_REPS = 10 };
@@ -79,14 +79,19 @@ static void print_help(void)
     printf("usage: matmul [N | M N K] [options]    (default: N = %d)\n"
            "Multiplies A (M x K) by B (K x N) by every kernel and the CPU, checks each result.\n\n"
            "  --type float|double|int  element type (default float)\n"
-           "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128,\n"
-           "                           pipelined, small, skinny (M or N up to 4), outer,\n"
-           "                           direct, narrow, tensor, tensor_int8 (double) or auto\n"
+           "  --kernel NAME            only this one:",
+           DEFAULT_SIZE);
+    for (int n = 0; n < TMM_KERNEL_COUNT; n++)
+        printf("%s %s", n % 5 ? "" : "\n                          ",
+               tmm_kernel_string((tmm_kernel)n));
+    printf("\n                           (skinny: M or N of 4 at most; tensor_int8: double;\n"
+           "                           tensor: double, and float if this program is\n"
+           "                           compiled with -DTMM_FLOAT_TENSOR=0)\n"
            "  --reps R                 timings per row, of which the median is shown (default %d)\n"
            "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
            "  --csv FILE               write the table to FILE as well\n"
            "  -h, --help               this text\n",
-           DEFAULT_SIZE, DEFAULT_REPS);
+           DEFAULT_REPS);
 }
 
 static int refuse(const char *why, const char *word)
@@ -307,7 +312,9 @@ static void check(row *r)
     }
 }
 
-/* One product, on the device enqueued; 1 on success. */
+/* One product, on the device enqueued; 1 on success. If the kernel does not take such products, that
+   is no failure of it, and nothing is said here. */
+static int unsupported;
 static int multiply(int kernel, int threads, matrices m)
 {
 #ifdef WITH_CUBLAS
@@ -328,7 +335,8 @@ static int multiply(int kernel, int threads, matrices m)
     }
 #endif
     tmm_status status = types[type].multiply(kernel, threads, M, m.A, m.B, m.C);
-    if (status != TMM_OK) fprintf(stderr, "matmul: %s\n", tmm_last_error());
+    unsupported = status == TMM_ERROR_UNSUPPORTED;
+    if (status != TMM_OK && !unsupported) fprintf(stderr, "matmul: %s\n", tmm_last_error());
     return status == TMM_OK;
 }
 
@@ -369,8 +377,18 @@ static void summarise(row *r, double *x, int count)
     r->least = x[0], r->most = x[count - 1];
 }
 
-/* A row by a kernel. Timed by events, in which one shorter than a millisecond is repeated: they
-   resolve half a microsecond. Then as a whole: allocation, copies, product, copy back, release. */
+/* Does the kernel asked for take such products? Tried before the CPU's rows, which may take minutes. */
+static int is_taken(void)
+{
+    matrices m = {NULL, NULL, NULL};
+    int good = copy_in(&m) && multiply(chosen, -1, m);
+    free_device(&m);
+    return good;
+}
+
+/* A row by a kernel, none if it does not take such products. Timed by events, in which one shorter
+   than a millisecond is repeated: they resolve half a microsecond. Then as a whole: allocation,
+   copies, product, copy back, release. */
 static int add_device_row(int kernel)
 {
     row *r = &rows[row_count++];
@@ -379,7 +397,7 @@ static int add_device_row(int kernel)
     cudaEvent_t start = NULL, stop = NULL;
     float ms = 0;
     int inner = 1;
-    r->on_gpu = 1;
+    unsupported = 0, r->on_gpu = 1;
     snprintf(r->method, sizeof r->method, kernel == TMM_AUTO ? "%s = %s" : "%s",
              kernel == CUBLAS ? "cuBLAS" : tmm_kernel_string((tmm_kernel)kernel),
              tmm_kernel_string(types[type].choice(M, N, K, 1)));
@@ -402,6 +420,10 @@ static int add_device_row(int kernel)
     cudaEventDestroy(start), cudaEventDestroy(stop);
     if (good) summarise(r, times, reps);
     free_device(&m);
+    if (unsupported) {
+        memset(&rows[--row_count], 0, sizeof *r);
+        return 1;
+    }
 
     memset(host.C, 0xff, bytesC); /* NaN in float and double: what is never written shows */
     begin = now();
@@ -539,7 +561,12 @@ int main(int count, char **words)
                units[TMM_DOUBLE] < 32
                    ? "the first bind all rows but tensor_int8, by bytes"
                    : "tensor has tensor cores for double, tensor_int8 for bytes");
-    int good = set_up();
+    int good = set_up() && (chosen == ALL || is_taken());
+    if (unsupported) {
+        fprintf(stderr, "matmul: %s\nmatmul: --help lists what can be asked\n", tmm_last_error());
+        free(host.A), free(host.B), free(host.C);
+        return 2;
+    }
     if (good)
         printf("checked: %lld elements, %s; all by random projection (Freivalds)\n", checked,
                type == TMM_INT ? "exactly" : "error at most (K + 2) u |A||B|");

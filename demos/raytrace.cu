@@ -38,8 +38,9 @@ enum { TABLE = RAYT_MAX_CONST / 64 * 2 }; /* spheres that constant memory holds 
 /* ---------------------------------- what is asked for ----------------------------------------- */
 typedef struct options {
     int width, height;
-    int spheres; /* 0: the series */
-    int memory;  /* a rayt_where, or -1 for all */
+    float least, largest; /* radii, in pixels */
+    int spheres;          /* 0: the series */
+    int memory;           /* a rayt_where, or -1 for all */
     int cpu, preview;
     unsigned long long seed;
     const char *csv;
@@ -48,20 +49,22 @@ typedef struct options {
 
 static void print_help(void)
 {
-    printf("usage: raytrace [options]\n"
-           "Renders random spheres with every kernel of raytrace.cuh and on the CPU, compares the\n"
-           "images, prints a table, and writes the last one as a picture.\n\n"
-           "  --width W, --height H  of the image (default %d x %d)\n"
-           "  --spheres N            N spheres instead of the series 16, 32, ... 2048\n"
-           "  --seed S               other spheres (default 1)\n"
-           "  --memory NAME          only this kernel: global, readonly, constant, shared, culled\n"
-           "  --no-cpu               leave the CPU out; the kernels are compared with each other\n"
-           "  --out NAME             write NAME.png and NAME.ppm (default raytrace)\n"
-           "  --preview              show the picture in the terminal; done anyway if the output\n"
-           "                         is one\n"
-           "  --csv FILE             write the table to FILE as well\n"
-           "  -h, --help             this text\n",
-           DEFAULT_WIDTH, DEFAULT_HEIGHT);
+    printf(
+        "usage: raytrace [options]\n"
+        "Renders random spheres with every kernel of raytrace.cuh and on the CPU, compares the\n"
+        "images, prints a table, and writes the last one as a picture.\n\n"
+        "  --width W, --height H  of the image (default %d x %d); radii of spheres scale with it,\n"
+        "                         from 20 to 120 at 2048 x 2048\n"
+        "  --spheres N            N spheres instead of the series 16, 32, ... 2048\n"
+        "  --seed S               other spheres (default 1)\n"
+        "  --memory NAME          only this kernel: global, readonly, constant, shared, culled\n"
+        "  --no-cpu               leave the CPU out; the kernels are compared with each other\n"
+        "  --out NAME             write NAME.png and NAME.ppm (default raytrace)\n"
+        "  --preview              show the picture in the terminal; done anyway if the output\n"
+        "                         is one\n"
+        "  --csv FILE             write the table to FILE as well\n"
+        "  -h, --help             this text\n",
+        DEFAULT_WIDTH, DEFAULT_HEIGHT);
 }
 
 static int refuse(const char *format, const char *argument)
@@ -135,6 +138,9 @@ static int parse_options(int count, char **words, options *o)
         }
         i += takes_value;
     }
+    /* The scene of the course exercise, 2048 x 2048, in any size: as much of it is covered. */
+    float scale = sqrtf((float)o->width * (float)o->height) / 2048;
+    o->least = 20 * scale, o->largest = 120 * scale;
     size_t length = strlen(out);
     if (length >= 4 &&
         (strcmp(out + length - 4, ".png") == 0 || strcmp(out + length - 4, ".ppm") == 0))
@@ -374,7 +380,8 @@ static int add_row(job *j, row *r, int count)
     const options *o = &j->o;
     r->spheres = count;
     j->has_expected = 0;
-    if (!rendered(rayt_random_scene(j->host, count, o->seed, o->width, o->height, 20, 120)) ||
+    if (!rendered(rayt_random_scene(j->host, count, o->seed, o->width, o->height, o->least,
+                                    o->largest)) ||
         !succeeded(cudaMemcpy(j->spheres, j->host, sizeof *j->host * count, cudaMemcpyHostToDevice),
                    "copy of the spheres"))
         return 0;
@@ -594,8 +601,8 @@ int main(int count, char **words)
     }
     /* before the work, not after it */
     if (!can_write(o->png) || !can_write(o->ppm) || (o->csv && !open_csv(o->csv))) return 2;
-    printf("%d x %d pixels, spheres of radius 20 to 120, seed %llu\n", o->width, o->height,
-           o->seed);
+    printf("%d x %d pixels, spheres of radius %.3g to %.3g, seed %llu\n", o->width, o->height,
+           o->least, o->largest, o->seed);
     printf("device: %s, compute capability %d.%d, %d multiprocessors%s\n", device.name,
            device.major, device.minor, device.multiProcessorCount,
            ON_CPU ? "; all times are CPU times" : "");

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # build.sh and cpu/cucc: what they refuse and how they say it, help that does nothing else, calls through
-# links and from other folders, a checkout that cannot be written to.
-# shellcheck disable=SC2317,SC2329 # functions are called through check
+# links and from other folders, interrupts, a checkout that cannot be written to.
+# shellcheck disable=SC2016,SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
 # A copy, so that nothing happens to this one. In a folder that any user can enter.
 copy=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$copy"; rm -rf "$copy"' EXIT
 chmod 755 "$copy"
-cp -r build.sh cmake cpu demos bench tests ./*.cuh "$copy/" || exit 1
+cp -r .ci build.sh cmake cpu demos bench tests ./*.cuh "$copy/" || exit 1
 mkdir -p "$copy/build/kept" "$work/tools" "$work/elsewhere"
 before=$(cd "$copy" && find . | sort)
 
@@ -94,10 +94,89 @@ through_link() (
 check "build.sh through a link" says 0 '^  matmul$' "$work/elsewhere/builds" run --help
 check "cucc through a link" through_link compiles
 check "cucc through a link to a link" through_link "link to a link"
+# The runner is built once: that is said, and on a terminal seconds count. A part is taken out of a copy of the cache.
+builds_runner() { # COMMAND...
+    rm -rf "$work/cache" && cp -r build/cucc "$work/cache" && rm -f "$work"/cache/kernels* || return
+    CUCC_CACHE=$PWD/$work/cache "$@" cpu/cucc "$work/elsewhere/one.cu" -o "$work/one" >"$work/out.txt" 2>"$work/err.txt"
+}
+says_it_builds() {
+    builds_runner env || return
+    cat "$work/err.txt"
+    [ "$(grep -c '^cucc: building the runner; only this once' "$work/err.txt")" = 1 ] && [ "$(wc -l <"$work/err.txt")" = 1 ] &&
+        [ -z "$(CUCC_CACHE=$PWD/$work/cache cpu/cucc "$work/elsewhere/one.cu" -o "$work/one" 2>&1)" ]
+}
+on_terminal() { script -qec "$*" /dev/null </dev/null; }
+counts_seconds() {
+    builds_runner on_terminal || return
+    tr '\r' '\n' <"$work/out.txt"
+    [ "$(tr '\r' '\n' <"$work/out.txt" | grep -c '^cucc: building the runner; only this once.*: [0-9]* s')" -ge 2 ]
+}
+check "cucc says once that it builds the runner" says_it_builds
+if have script; then check "on a terminal it counts seconds meanwhile" counts_seconds; fi
 installs_here() (
     cd "$work/elsewhere" && "$copy/build.sh" install here && [ -e here/include/tiledmm.cuh ] && [ ! -e "$copy/here" ]
 )
 check "install into a folder beside the caller" installs_here
+
+# ---- interrupts -----------------------------------------------------------------------------------
+# In a session of its own, interrupted in the middle of its work. That a signal is ignored here is not passed on.
+session() { # SESSION: its processes, as lines NUMBER NAME; and what names the copy, wherever it is
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -nE 's/^([0-9]+) \((.*)\) ([A-Z]) [0-9]+ [0-9]+ ([0-9]+) .*/\3 \4 \1 \2/p' |
+        awk -v session="$1" '$1 != "Z" && $2 == session { print $3, $4 }'
+    grep -lsaF -f <(echo "$copy") /proc/[0-9]*/cmdline | sed 's/[^0-9]//g'
+}
+# interrupted SIGNAL STATUS ALL AT COMMAND...: with that status, a sentence, and nothing that stays, at once.
+# ALL: the signal goes to all of the process group, as ^C does; else to the command alone. AT: the process
+# that must be running.
+interrupted() {
+    local signal=$1 status=$2 all=$3 at=$4 pid began took got left
+    shift 4
+    env --default-signal=INT,QUIT setsid "$@" >"$work/out.txt" 2>"$work/err.txt" <&0 &
+    pid=$!
+    for ((turn = 0; turn < 3000; turn++)); do
+        session "$pid" | grep -q " $at" && break
+        sleep 0.1
+    done
+    session "$pid" >"$work/before.txt"
+    began=${EPOCHREALTIME/./}
+    kill -s "$signal" -- "${all:+-}$pid"
+    wait "$pid"
+    got=$?
+    took=$(((${EPOCHREALTIME/./} - began) / 1000))
+    left=$(session "$pid")
+    echo "exit status $got after $took ms, wanted $status; there were: $(tr '\n' ' ' <"$work/before.txt"); there are: $left"
+    cat "$work/out.txt" "$work/err.txt"
+    # shellcheck disable=SC2046
+    [ -z "$left" ] || kill -KILL $(cut -d ' ' -f 1 <<<"$left")
+    # 2 seconds, and what a busy machine takes besides
+    grep -q " $at" "$work/before.txt" && [ "$got" = "$status" ] && [ -z "$left" ] && [ "$took" -lt 10000 ] &&
+        grep -q "^[a-z.]*: interrupted (SIG$signal)" "$work/err.txt"
+}
+cat >"$copy/demos/sleeps.cu" <<'END'
+#include <unistd.h>
+int main(void)
+{
+    for (;;) sleep(1);
+}
+END
+for tool in python3 apt-get nvcc; do printf '#!/bin/sh\nsleep 500\n' >"$work/tools/$tool"; done
+printf '#!/bin/sh\necho "GPU 0: pretended"\n' >"$work/tools/nvidia-smi"
+chmod +x "$work"/tools/*
+pretended=(env CUDA_VISIBLE_DEVICES=0 PATH="$PWD/$work/tools:$PATH")
+if env --default-signal=INT true 2>/dev/null && have setsid && [ -e /proc/self/stat ]; then
+    check "test, ^C" interrupted INT 130 all cc1plus "$copy/build.sh" test
+    check "test, SIGTERM to it alone" interrupted TERM 143 '' cc1plus "$copy/build.sh" test
+    check "run memory, SIGINT to it alone" interrupted INT 130 '' cc1plus "$copy/build.sh" run memory
+    check "run, SIGTERM while it compiles" interrupted TERM 143 '' cc1plus "$copy/build.sh" run sleeps
+    check "run, ^C while the demo runs" interrupted INT 130 all sleeps.cpu "$copy/build.sh" run sleeps
+    check "the same without standard input" interrupted INT 130 all sleeps.cpu bash -c 'exec "$0" run sleeps <&-' "$copy/build.sh"
+    check "report, SIGTERM while it installs" interrupted TERM 143 '' sleep "${pretended[@]}" "$copy/build.sh" report
+    check "bench, ^C" interrupted INT 130 all sleep "${pretended[@]}" "$copy/build.sh" bench
+    check ".ci/run, SIGTERM" interrupted TERM 143 '' sleep "${pretended[@]}" "$copy/.ci/run"
+    check "a script of tests, SIGHUP" interrupted HUP 129 '' cc1plus bash "$copy/tests/memory.sh"
+else
+    skip "interrupts" "no /proc, no setsid or no env --default-signal"
+fi
 
 # ---- a checkout that cannot be written to ---------------------------------------------------------
 user=()

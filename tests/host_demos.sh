@@ -99,6 +99,14 @@ pictures() { [ -s "$work/scene.png" ] && [ -s "$work/scene.ppm" ] && ! find "$wo
 check "raytrace: a table of 16 to 2048 spheres" passes '^ +2048( +[0-9.]+){3}\*?( +[0-9.]+){3} ' "$program" "${small[@]}" --csv "$work/r.csv"
 check "raytrace: CSV" csv "$work/r.csv" 48 15
 check "raytrace: its pictures, and no half of one" pictures
+# The picture by default is one of spheres: colours change at their edges, more often than within them.
+edges() {
+    passes 'spheres of radius 1.35 to 8.12' "$program" --spheres 2048 --no-cpu --memory culled --out "$work/default" || return 1
+    tail -c $((3 * 160 * 120)) "$work/default.ppm" | od -An -v -t u1 -w480 | awk '
+        { for (f = 4; f <= NF; f++) { d = $f - $(f - 3); if (d > 40 || d < -40) changes++ } }
+        END { print changes + 0, "of", NR * (NF - 3); exit !(NR == 120 && changes > 5000) }'
+}
+check "raytrace: the picture by default shows spheres" edges
 check "raytrace --spheres, --seed, --no-cpu" passes 'against the first kernel' "$program" "${small[@]}" --spheres 5 --seed 3 --no-cpu
 check "raytrace --memory" passes '^ +7 +- +- +- +[0-9.]+ +- +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory shared
 check "raytrace --preview" passes '▀|▄|48;2;' "$program" "${small[@]}" --spheres 9 --preview

@@ -91,6 +91,9 @@ documents_all() { # that the source compares a word with
     [ "$status" = 0 ] && [ ! -s "$work/err.txt" ] && ! grep -q Test "$work/out.txt"
 }
 check "--help: each option, status 0, no product" documents_all
+kernels=$(sed '1,/^  --kernel NAME/d; /^ *(skinny/,$d' "$work/out.txt")
+lists_kernels() { [ "$(wc -w <<<"$kernels")" -ge 15 ] && for k in shared_16 tensor tensor_int8 auto; do grep -qw "$k" <<<"$kernels" || return; done; }
+check "--help: the kernels, as --kernel takes them" lists_kernels
 
 # ---- sizes, types, rows ---------------------------------------------------------------------------
 is_shape() { passed && lines_up && says "C ($1 x $2) = A ($1 x $3) times B ($3 x $2"; }
@@ -119,12 +122,25 @@ rows_are() { # ROWS, one a line
     echo "rows: $(methods | tr '\n' ';')"
     return 1
 }
-for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128 pipelined small auto_tensor; do
-    run 40 --no-cpu --kernel $kernel
-    check "--kernel $kernel: this row only" rows_are $kernel
+for kernel in $kernels; do # whatever --help lists
+    case $kernel in
+    auto) continue ;; # below
+    skinny) run 40 4 40 --no-cpu --kernel skinny ;;
+    tensor | tensor_int8) run 40 --no-cpu --kernel "$kernel" --type double ;;
+    *) run 40 --no-cpu --kernel "$kernel" ;;
+    esac
+    check "--kernel $kernel: this row only" rows_are "$kernel"
 done
-run 40 4 40 --no-cpu --kernel skinny
-check "--kernel skinny, 4 columns: this row only" rows_are skinny
+# not_taken SENTENCE ARGUMENTS...: a kernel that such products are not for is no failed test
+not_taken() {
+    run "${@:2}"
+    [ "$status" = 2 ] && ! grep -q -e "^method" -e Test "$work/out.txt" && [ "$(wc -l <"$work/err.txt")" = 2 ] &&
+        head -n 1 "$work/err.txt" | grep -qF -- "$1" && tail -n 1 "$work/err.txt" | grep -q -e --help
+}
+check "--kernel skinny, 40 x 40: refused" not_taken "M x N is 40 x 40" 40 --kernel skinny
+check "--kernel tensor, int: refused" not_taken "kernel tensor is for double and float alone" 40 --kernel tensor --type int
+check "--kernel tensor, float: refused" not_taken "not in this program for float" 40 --kernel tensor
+check "--kernel tensor_int8, float: refused" not_taken "kernel tensor_int8 is for double alone" 40 --kernel tensor_int8
 run 3 40 40 --no-cpu
 skinny_too() { passed && lines_up && methods | grep -qx skinny; }
 check "3 rows: a row for skinny too" skinny_too
@@ -290,9 +306,17 @@ check "a shared kernel that leaves out a k, all elements checked: WRONG, Test FA
 csv_says_wrong() { [ "$(grep -c ',wrong$' "$csv")" = "$(table | grep -c WRONG)" ] && grep -q '^shared_16.*,wrong$' "$csv"; }
 check "a shared kernel that leaves out a k: the CSV says wrong" csv_says_wrong
 # One element that is wrong, which none of the 2000 is: the projection finds it.
-wrong_header "a kernel that leaves out the last element" 's/^    \*C = value;/    if (row != 99 || col != 99) *C = value;/'
+# In the same program, a kernel that takes no product of K = 7.
+wrong_header "a kernel that leaves out the last element" 's/^    \*C = value;/    if (row != 99 || col != 99) *C = value;/
+    /gemm__outer_takes/,/^}/s/p->K > INT_MAX/p->K == 7/'
 run 100
 global_is_wrong() { failed && table | grep -q '^global.*WRONG'; }
 check "a kernel that leaves out the last element: WRONG, Test FAILED" global_is_wrong
+run 40 40 8 --no-cpu
+outer_too() { passed && methods | grep -qx outer; }
+check "K = 8: a row for outer too" outer_too
+run 40 40 7 --no-cpu
+no_outer() { passed && lines_up && methods | grep -qx global && ! methods | grep -qx outer; }
+check "K = 7, which outer does not take here: no row for it, Test PASSED" no_outer
 
 tap_done

@@ -40,9 +40,19 @@ else
 fi
 if [ -s "$work/built/spheres.png" ]; then ok "the picture is that of raytrace"; else not_ok "the picture is that of raytrace"; fi
 
-# elsewhere: the address is cloned
+# elsewhere: the files beside it, or the address is cloned
 away=$(mktemp -d)
 trap 'rm -rf "$away"' EXIT
+says_where() {
+    ! TILEDMM_ADDRESS='' execute "$away" 2 && [ -z "$(ls -A "$away")" ] &&
+        grep -q "FileNotFoundError.*: the project's files are not here: write its address into ADDRESS in this cell" "$work/said.txt"
+}
+check "without a tree and an address the first cell says what to do" says_where
+beside() {
+    mkdir "$away/project" && cp -r ./*.cuh demos cpu "$away/project" &&
+        TILEDMM_ADDRESS='' execute "$away/project" 2 && grep -q '^tiledmm.cuh [0-9]* bytes' "$work/said.txt"
+}
+check "files beside the notebook are used, as they are" beside
 if git rev-parse --git-dir >/dev/null 2>&1; then
     clones() { TILEDMM_ADDRESS=file://$PWD execute "$away" 2 && [ -e "$away/tiledmm/raytrace.cuh" ]; }
     check "without a tree the notebook clones one" clones

@@ -2,7 +2,7 @@
 # README.md and its like: every link leads to a file and a heading that are there, README keeps to
 # its limits, its first program is demos/first.cu, its tables say what the CSV files do, the pages
 # in bench/notes have one form, and the index of bench/results names all that is there.
-# shellcheck disable=SC2016 # $ and ` in single quotes are for awk and sed
+# shellcheck disable=SC2016,SC2317,SC2329 # $ and ` in single quotes are for awk and sed; functions are called through check
 . "$(dirname "$0")/tap.bash"
 
 # The headings of a page as the anchors that GitHub makes of them.
@@ -118,6 +118,72 @@ compare "README.md: the ladder is that of gemm.csv and gemm_cublas.csv" ladder <
         split("float 128,float 1024,float 4096,double 128,double 1024,double 4096", column, ",")
         for (i = 1; i <= 6; i++) if ($(3 + i) != "-") print rung " " column[i] "\t" $(3 + i)
     }' README.md)
+
+# Sustained: a figure of gemm_cublas.csv below the table, and in the manual.
+figures sustained '
+    $1 == "auto" && $3 == "double" && $4 == "nn" && $5 == 4096 && $6 == 4096 && $7 == 4096 && $8 == 1 && $9 == 4096 && $12 == 0 {
+        print "double\t" $19
+    }' $results/gemm_cublas.csv
+compare "README.md and the manual: sustained, double at 4096 is that of gemm_cublas.csv" sustained \
+    < <(sed -n 's/.*sustained, \(double by tensor cores\|TMM_TENSOR\) gives \([0-9.]*\) .*/double\t\2/p' README.md src/tiledmm/manual.h)
+says_pauses() { grep -q 'gemm\.csv.*: single products with pauses' README.md && tr '\n' ' ' <src/tiledmm/manual.h | grep -q 'gemm\.csv: single *products with pauses'; }
+check "README.md and the manual: the other figures are of single products with pauses" says_pauses
+
+# Random shapes: geometric mean, 5th percentile as bench/shapes.cu takes it, worst.
+figures shapes '
+    FNR > 1 && $15 > 0 { ratio[$1, ++count[$1]] = $15; logs[$1] += log($15) }
+    END {
+        for (t in count) {
+            n = count[t]
+            for (i = 2; i <= n; i++) # sorts them
+                for (j = i; j > 1 && ratio[t, j - 1] > ratio[t, j]; j--) {
+                    x = ratio[t, j]; ratio[t, j] = ratio[t, j - 1]; ratio[t, j - 1] = x
+                }
+            at = 0.05 * (n - 1); i = int(at) + 1
+            print t " mean\t" exp(logs[t] / n) "\n" t " 5th\t" ratio[t, i] + (at - int(at)) * (ratio[t, i + 1] - ratio[t, i])
+            print t " worst\t" ratio[t, 1]
+        }
+    }' $results/shapes.csv
+said=$(
+    sed -n 's/.* is \([0-9.]*\) times that of cuBLAS in float and \([0-9.]*\) in double (.*/float mean\t\1\ndouble mean\t\2/p' README.md
+    sed -n 's/.*one shape in twenty is below \([0-9.]*\) and \([0-9.]*[0-9]\)\..*/float 5th\t\1\ndouble 5th\t\2/p' README.md
+)
+[ "$(wc -l <<<"$said")" = 4 ] || said=$'two figures of each type\t1'
+compare "README.md: random shapes are those of shapes.csv, by type" shapes <<<"$said"
+compare "bench/notes/choice.md: random shapes are those of shapes.csv" shapes < <(awk -F' *[|] *' '
+    $2 == "all" && split("float double tensor", type, " ") {
+        for (i = 1; i <= 3; i++) {
+            split($(2 + i), x, " ")
+            print type[i] " mean\t" x[1] "\n" type[i] " 5th\t" x[2] "\n" type[i] " worst\t" x[3]
+        }
+    }' bench/notes/choice.md)
+
+# What one needs, on the first screen; where nothing is said of -arch, what nvcc takes; a table by card.
+first_screen() {
+    head -n 12 README.md | grep -q '^    git clone ' && head -n 12 README.md | grep -q 'Needs Linux, bash and g++ (\([0-9]*\) or later)' &&
+        grep -q "stock g++ ($(sed -n 's/.*g++ (\([0-9]*\) or later).*/\1/p' README.md) or later" cpu/README.md
+}
+check "README.md: how to get it and what it needs, on the first screen" first_screen
+by_card() {
+    local page heading
+    page=$(sed -n 's/.*\[predicted, by card\](\([^)]*\)).*/\1/p' README.md)
+    heading=${page#*#} page=${page%%#*}
+    awk -v wanted="$heading" '/^##* / { name = tolower($0); gsub(/^#* |,/, "", name); gsub(/ /, "-", name); on = name == wanted } on' "$page" |
+        grep -q '^| TFLOP/s, predicted | RTX '
+}
+check "README.md: behind 'predicted, by card' is a table of cards" by_card
+if have nvcc; then
+    default=$(nvcc --dryrun -c demos/first.cu 2>&1 | grep -oE 'sm_[0-9]+' | head -n 1)
+    release=$(nvcc --version | sed -n 's/.*release \([0-9]*\).*/\1/p')
+    named=$(sed -n 's/^| none | .*nvcc \([0-9]*\) compiles .*/\1/p' README.md)
+    if [ "${named:-$release}" = "$release" ]; then
+        check "README.md: without -arch nvcc takes $default" grep -q "^| none | .*nvcc $release compiles all kernels for $default," README.md
+    else
+        skip "README.md: what nvcc takes without -arch" "it speaks of nvcc $named"
+    fi
+else
+    skip "README.md: what nvcc takes without -arch" "nvcc is not installed"
+fi
 
 # The slower of the two ways that README's table names.
 figures memory '

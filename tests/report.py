@@ -517,6 +517,7 @@ def make_stand_ins():
     # nvcc: "compiles" a stand-in to the name behind -o
     script(os.path.join(BIN, "nvcc"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; shift; done\n"
            "[ \"$1\" = --version ] && echo 'release 13.0, V13' && exit\n"
+           "[ -z \"$REPORT_TEST_SLOW\" ] || { echo nvcc >>\"$REPORT_TEST_LOG\"; sleep \"$REPORT_TEST_SLOW\"; }\n"
            f"cat >\"$out\" <<'END'\n{call}END\nchmod +x \"$out\"\n")
     script(os.path.join(WORK, "include/cublas_v2.h"), "")
     script(os.path.join(BIN, "nvidia-smi"), "#!/bin/sh\n[ \"$1\" = -L ] && echo 'GPU 0: Pretended' && exit\n"
@@ -557,13 +558,15 @@ def test_resuming():
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=PATIENCE)
-    path = os.path.join(folder, "results.csv")
+    path, page = os.path.join(folder, "results.csv"), os.path.join(folder, "page.html")
     rows = store.Store(path).rows
     done = {row["job"] for row in rows}
     check("interrupted: status 130, and a sentence", process.returncode == 130 and "interrupted" in error and
           "Traceback" not in error, process.returncode, out, error)
-    check("interrupted: what was measured stays, with its page", len(done) == 2 and
-          os.path.exists(os.path.join(folder, "page.html")), done)
+    check("interrupted: what was measured stays, and nothing waits for a page", len(done) == 2 and
+          "--page" in error and not os.path.exists(page), done)
+    status, out, error = run(*words, "--page", REPORT_TEST_LOG=log)
+    check("--page makes the page of that", status == 0 and os.path.exists(page), status, error)
     before = len(calls(log))
     status, out, error = run(*words, REPORT_TEST_LOG=log)
     rows = store.Store(path).rows
@@ -582,6 +585,24 @@ def test_resuming():
     check("measured elsewhere: refused, not mixed", status == 2 and "another compiler" in error and
           "--fresh" in error and error.count("\n") == 1, status, error)
     return words
+
+
+def test_interrupted_build():
+    """Interrupted while programs are compiled, it ends these and begins no other."""
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        name = signal.Signals(number).name
+        folder, log = os.path.join(WORK, name), os.path.join(WORK, name + ".txt")
+        process = report("--out", folder, "--programs", folder, gpu=True, REPORT_TEST_LOG=log, REPORT_TEST_SLOW="25")
+        while not calls(log) and process.poll() is None:
+            time.sleep(0.02)
+        time.sleep(0.5)  # as many as there are cores
+        begun, begin = len(calls(log)), time.monotonic()
+        process.send_signal(number)
+        out, error = process.communicate(timeout=PATIENCE)
+        took = time.monotonic() - begin
+        check(f"{name} while programs are compiled: status {status}, without waiting, no other is begun",
+              process.returncode == status and took < 12 and len(calls(log)) == begun and "interrupted" in error and
+              "Traceback" not in error, process.returncode, f"{took:.1f} s", begun, calls(log), out, error)
 
 
 def test_faults(words):
@@ -652,6 +673,7 @@ def main():
     test_page(folder, made)
     test_plots(Figures(store.Store(os.path.join(folder, "results.csv")).rows))
     test_faults(test_resuming())
+    test_interrupted_build()
     print(f"1..{number}")
     sys.exit(failures > 0)
 

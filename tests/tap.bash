@@ -3,6 +3,8 @@
 # a line for each result, the plan at the end, and an exit status that says whether all is well.
 # shellcheck shell=bash disable=SC2034 # $work is for the scripts
 set -u
+# shellcheck source=/dev/null
+. "$(dirname "${BASH_SOURCE[0]}")/ends.bash"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 work=build/test/$(basename "$0" .sh)
 rm -rf "$work"

@@ -68,7 +68,7 @@ def parse_options():
         prog="report", formatter_class=argparse.RawDescriptionHelpFormatter,
         description=__doc__.split("\n\n", 1)[1],
         epilog="Exit status: 0 all is well, 1 something failed or came out wrong, 2 it could not begin, "
-               "130 interrupted.",
+               "130 interrupted, 143 terminated.",
     )
     add = parser.add_argument
     add("--out", metavar="FOLDER", default=os.path.join(machine_module.ROOT, "build/report"),
@@ -114,13 +114,34 @@ def complete(options):
     return options
 
 
+def interrupt(number, _):
+    """The first signal interrupts; what follows, as from build.sh, changes nothing."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt(number)
+
+
 def main():
-    """Measures, then makes the page."""
+    """Measures, then makes the page. An interrupt ends both at once: a page takes longer than a second."""
     options = complete(parse_options())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    try:
+        status = make_report(options)
+    except KeyboardInterrupt as signalled:
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # below the line of progress
+        fail("interrupted; what was measured is kept: the same command goes on, --page makes the page of it",
+             128 + signalled.args[0])
+    sys.exit(status)
+
+
+def make_report(options):
+    """Returns the exit status."""
     if not importlib.util.find_spec("matplotlib"):
         fail("matplotlib is missing; ./build.sh report installs it, or: pip install -r "
              "bench/report/requirements.txt", 2)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     path = os.path.join(options.out, "results.csv")
     if options.page and not os.path.lexists(path):
         fail(f"there is no '{path}' to make the page of", 2)
@@ -137,14 +158,12 @@ def main():
     except (StoreError, OSError) as error:
         fail(str(error), 2)
 
-    failed, left_out, interrupted = {}, {}, False
+    failed, left_out = {}, {}
     if not options.page:
-        failed, left_out, interrupted = measure_rest(options, results)
+        failed, left_out = measure_rest(options, results)
     elif results.rows:
         there = {row["subject"] for row in results.rows}
         left_out = {name: "not in results.csv" for name in measure.SUBJECTS if name not in there}
-    if not results.rows and interrupted:
-        fail("interrupted before anything was measured", 130)
     if not results.rows:
         fail(f"nothing is measured in '{path}'" + "".join(f"; {k}: {v}" for k, v in failed.items()),
              2 if options.page else 1)
@@ -160,17 +179,13 @@ def main():
     wrong = figures.wrong()
     if wrong:
         print(f"report: {len(wrong)} results are WRONG", file=sys.stderr)
-    if interrupted:
-        print("report: interrupted; what was measured is kept, and the same command goes on",
-              file=sys.stderr)
     shown = os.path.relpath(written)
     print(f"report: {shown if len(shown) < len(written) else written}")
-    sys.exit(130 if interrupted else 1 if failed or wrong else 0)
+    return 1 if failed or wrong else 0
 
 
 def measure_rest(options, results):
-    """Runs the jobs that are not done. Returns what failed, what was left out, and whether it was
-    interrupted."""
+    """Runs the jobs that are not done. Returns what failed and what was left out."""
     if not options.on_gpu and not shutil.which(os.environ.get("CXX", "g++")):
         fail("g++ is missing", 2)
     where = machine_module.describe(options.on_gpu)
@@ -185,12 +200,9 @@ def measure_rest(options, results):
              "compiling" if rest else ""), flush=True)
     try:
         failed = measure.measure_all(jobs, results, options.programs, where, measure.Progress())
-        return failed, left_out, False
+        return failed, left_out
     except StoreError as error:
         fail(str(error), 1)
-    except KeyboardInterrupt:
-        print(file=sys.stderr)
-        return {}, left_out, True
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What is run: the programs to build, the jobs, and how each program's CSV becomes rows of results.csv."""
 import collections
 import concurrent.futures
+import contextlib
 import csv
 import dataclasses
 import glob
@@ -12,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import machine as machine_module
@@ -102,8 +104,8 @@ def build(programs, folder, machine, progress):
         environment = dict(os.environ)
         if program == "matmul_mpi.cpu":
             environment["CXX"] = "mpicxx"
-        command = build_command(program, path, machine)
-        run_command(command, environment, 600)
+        run_command(build_command(program, path + ".new", machine), environment, 600)
+        os.replace(path + ".new", path)  # an interrupted compilation may leave half of a program
 
     with concurrent.futures.ThreadPoolExecutor(min(8, machine_module.core_count())) as pool:
         waiting = {pool.submit(compile_one, program): program for program in outdated}
@@ -119,39 +121,34 @@ def build(programs, folder, machine, progress):
                     if future.exception():
                         failed[program] = str(future.exception())
         except KeyboardInterrupt:
-            stop_all()
-            for future in waiting:
-                future.cancel()
+            interrupted.set()  # no thread starts another
+            stop(list(running))
             raise
     return failed
 
 
 running = set()  # processes under way; each leads a group of its own
+interrupted = threading.Event()
 
 
-def stop(process):
-    """Ends one process and all that it started."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(3)
-            return
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
-
-
-def stop_all():
-    """Ends what is under way."""
-    for process in list(running):
-        stop(process)
+def stop(processes):
+    """Ends these and all that they started, within a second or so."""
+    for number, patience in ((signal.SIGTERM, 0.8), (signal.SIGKILL, 1)):
+        until = time.monotonic() + patience
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+        for process in processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0, until - time.monotonic()))
 
 
 def run_command(command, environment, limit):
     """Runs one command in the repository's folder. Failed, with the end of what it said, unless it
     ends well."""
     name = os.path.basename(command[0])
+    if interrupted.is_set():
+        raise Failed("interrupted")
     with tempfile.TemporaryFile() as said:
         try:
             process = subprocess.Popen(
@@ -162,12 +159,14 @@ def run_command(command, environment, limit):
             raise Failed(f"{name}: {store_module.reason(error)}") from error
         running.add(process)
         try:
+            if interrupted.is_set():  # meanwhile
+                stop([process])
             status = process.wait(limit)
         except subprocess.TimeoutExpired:
-            stop(process)
+            stop([process])
             raise Failed(f"took longer than {limit} s") from None
         except KeyboardInterrupt:
-            stop(process)
+            stop([process])
             raise
         finally:
             running.discard(process)

@@ -134,7 +134,8 @@
    TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
-   MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
+   MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv: single
+              products with pauses; sustained, TMM_TENSOR gives 54.4 at 4096 (gemm_cublas.csv)
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
      TMM_GLOBAL           3.83   6.32   5.96   6.00     2.15   3.77   2.97   3.02

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # cucc --report on demos/memory: what each of them says of its sectors, passes and turns. Prints TAP.
 set -u
+# shellcheck source=/dev/null
+. "$(dirname "${BASH_SOURCE[0]}")/../../../tests/ends.bash" # ^C ends the compilations, too
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../../..
