@@ -52,6 +52,7 @@ struct device_state {
     size_t used = 0;
     cudaError_t sticky = cudaSuccess; /* after a fault in a kernel every call fails */
     bool peer_enabled[max_devices] = {};
+    std::map<const void *, size_t> dynamic_shared_limits; /* of kernels for which one was set */
 };
 
 /* A __device__ or __constant__ variable: its image for every device but the active one, whose
@@ -82,7 +83,6 @@ struct runtime_state {
     std::set<cudaMemPool_t> pools;
     cudaMemPool default_pool[max_devices] = {};
     cudaMemPool_t current_pool[max_devices] = {};
-    std::map<const void *, size_t> dynamic_shared_limits;
     std::map<const void *, kernel_record> kernels; /* whose address a program has taken */
 
     /* Kernels run one at a time: variables hold the image of one device. */
@@ -234,6 +234,7 @@ void finish_all();
 
 bool is_capturing(cudaStream_t stream);
 bool any_strict_capture();
+void spoil_capture(cudaStream_t stream);         /* if there is one, its end fails */
 cudaError_t refuse_capture(cudaStream_t stream); /* calls that a stream cannot write down */
 cudaGraphNode_t capture_node(cudaStream_t stream, std::function<void()> work,
                              cudaGraphNodeType type);

@@ -1,5 +1,6 @@
 /* Devices and their memories: devices CASE. */
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,10 +107,96 @@ static void out_of_memory(void)
     show("clean", cudaDeviceSynchronize());
 }
 
+/* ---- shared memory beyond 48 KB: what a kernel may have is kept by device, not by host thread ---- */
+
+static __global__ void plain(int *out)
+{
+    extern __shared__ int dynamic[];
+    __shared__ int fixed[64];
+    fixed[threadIdx.x] = dynamic[threadIdx.x] = (int)threadIdx.x;
+    if (out) out[threadIdx.x] = fixed[threadIdx.x];
+}
+
+template <class T> __global__ void deduced(T *out)
+{
+    extern __shared__ int dynamic[];
+    dynamic[threadIdx.x] = (int)threadIdx.x;
+    if (out) out[threadIdx.x] = 0;
+}
+
+static cudaError_t allow(const void *kernel, int bytes)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
+static cudaError_t by_name(size_t bytes)
+{
+    plain<<<1, 1, bytes>>>(NULL);
+    return cudaGetLastError();
+}
+
+static cudaError_t by_attributes(size_t bytes, unsigned int cluster)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+    int *out = NULL;
+    void *arguments[] = {&out};
+    config.gridDim = dim3(4);
+    config.blockDim = dim3(1);
+    config.dynamicSmemBytes = bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaError_t error = cudaLaunchKernelExC(&config, (const void *)plain, arguments);
+    cudaGetLastError();
+    return error;
+}
+
+static void *allow_less(void *)
+{
+    allow((const void *)plain, 50 << 10);
+    return NULL;
+}
+
+static void shared_limits(void)
+{
+    const size_t much = 60 << 10, less = 50 << 10;
+    pthread_t thread;
+    int *pointer = NULL;
+    show("not asked", by_name(much));
+    show("asked", allow((const void *)plain, (int)much));
+    show("beside static memory", by_name(much));
+    show("one more", by_name(much + 1));
+    show("in clusters", by_attributes(much, 2));
+    show("one more", by_attributes(much + 1, 2));
+    cudaSetDevice(1);
+    show("device 1", by_name(much));
+    show("without static memory", by_name((48 << 10) - 256));
+    cudaSetDevice(0);
+    if (pthread_create(&thread, NULL, allow_less, NULL)) return;
+    pthread_join(thread, NULL);
+    show("less by another thread", by_name(much));
+    show("which it has", by_name(less));
+    show("with attributes", by_attributes(much, 1));
+    deduced<<<1, 1, much>>>(pointer);
+    show("deduced", cudaGetLastError());
+    allow((const void *)deduced<float>, (int)much);
+    deduced<<<1, 1, much>>>(pointer);
+    show("asked", cudaGetLastError());
+    deduced<<<1, 1, much + 1>>>(pointer);
+    show("one more", cudaGetLastError());
+    cudaDeviceReset();
+    show("reset", by_name(less));
+    show("no kernel", allow(NULL, (int)much));
+}
+
 int main(int, char **argv)
 {
     if (!strcmp(argv[1], "two")) two_devices();
     if (!strcmp(argv[1], "none")) no_device();
     if (!strcmp(argv[1], "memory")) out_of_memory();
+    if (!strcmp(argv[1], "shared")) shared_limits();
     return 0;
 }

@@ -297,6 +297,9 @@ check_text "two devices" \
 check_text "memory of another device" \
     'kernel scale: argument 1 \(0x[0-9a-f]+\) is memory of device 1, and the kernel runs on device 0' \
     env CUCC_DEVICES=2 ./devices two
+check_text "shared memory beyond what was set last for a kernel on a device" \
+    '^not asked: cudaErrorInvalidValue asked: cudaSuccess beside static memory: cudaSuccess one more: cudaErrorInvalidValue in clusters: cudaSuccess one more: cudaErrorInvalidValue device 1: cudaErrorInvalidValue without static memory: cudaSuccess less by another thread: cudaErrorInvalidValue which it has: cudaSuccess with attributes: cudaErrorInvalidValue deduced: cudaErrorInvalidValue asked: cudaSuccess one more: cudaErrorInvalidValue reset: cudaErrorInvalidValue no kernel: cudaErrorInvalidDeviceFunction $' \
+    env CUCC_DEVICES=2 ./devices shared
 check_text "memory and events of two processes" '^cucc: cudaMemcpy: the source 0x[0-9a-f]+ should be device memory and is not cucc: cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind 0 failures $' ./processes
 check "which --check says it does not follow" 23 'cudaIpcGetMemHandle: processes share no memory with --sanitize, --check' ./processes-checked
 check_text "no device" \
