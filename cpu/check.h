@@ -49,7 +49,6 @@ void clock_launch(launch_state &launch);
 void clock_launch_ends(launch_state &launch);
 
 /* Memory. */
-void *check_allocate(size_t size);
 void check_release(
     void *memory); /* keeps it apart for a while, so that it is known when it is used */
 void watch_memory(void *memory, size_t size, int device, bool own); /* own: of the program */

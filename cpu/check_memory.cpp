@@ -118,13 +118,6 @@ const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t addr
     return next;
 }
 
-void *check_allocate(size_t size)
-{
-    void *memory;
-    if (posix_memalign(&memory, 256, size + 2 * check_guard)) return nullptr;
-    return (char *)memory + check_guard;
-}
-
 /* The memory stays unused until much more was freed. */
 void check_release(void *memory)
 {
@@ -140,9 +133,9 @@ void check_release(void *memory)
         watched *oldest = quarantine->front();
         quarantine->erase(quarantine->begin());
         held -= oldest->end - oldest->begin;
-        void *begin = (char *)oldest->begin - check_guard;
+        void *begin = (void *)oldest->begin;
         unwatch(oldest);
-        free(begin);
+        give_pages(begin);
     }
 }
 
@@ -585,17 +578,38 @@ static const watched *symbol_before(const std::vector<watched *> &memory, uintpt
     return m->symbol && address - m->end < near ? m : nullptr;
 }
 
+/* The piece that an index has left by far, among the pages that allocations lie in. */
+static const watched *piece_before(const std::vector<watched *> &memory, uintptr_t address,
+                                   long &offset)
+{
+    if (!in_pages(address)) return nullptr;
+    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
+    if (after == memory.begin() || !(*(after - 1))->guarded) return nullptr;
+    offset = (long)(address - (*(after - 1))->begin);
+    return *(after - 1);
+}
+
 /* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
 static void stray_access(const access_event &e, uintptr_t address)
 {
     long offset;
-    const watched *near = piece_beside(e.w.launch->check->memory, address, offset);
+    const std::string right = "a check of the index against the size";
+    const auto &memory = e.w.launch->check->memory;
+    heap_place place = find_in_kernel_heap(address);
+    const watched *near = nullptr;
+    if (!place.inside) near = piece_beside(memory, address, offset);
+    if (!place.inside && !near) near = piece_before(memory, address, offset);
     if (near)
         report_bounds(e.w, e.write, e.code,
                       "byte " + std::to_string(offset) + " of " + name_of(*near) +
                           (near->freed ? ", which were freed," : ""),
-                      "a check of the index against the size");
-    if (near) return;
+                      right);
+    if (place.size && address - place.begin >= place.size)
+        report_bounds(e.w, e.write, e.code,
+                      "byte " + std::to_string(address - place.begin) + " of " +
+                          std::to_string(place.size) + " bytes that a kernel has allocated",
+                      right);
+    if (near || place.inside) return;
     switch (what_is_at(e.w, address)) {
     case own_memory: break;
     case host_memory:

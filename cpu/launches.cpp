@@ -150,6 +150,7 @@ cudaError_t check_configuration(const launch_request &r)
 /* Whether kernels of the current device may use what this argument points to. */
 bool is_reachable(const void *pointer)
 {
+    if (find_in_kernel_heap((uintptr_t)pointer).inside) return true;
     region found = find_region(pointer);
     int owner = found.device;
     if (owner == nowhere) return false;
@@ -194,6 +195,7 @@ static void describe(launch_state &launch)
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
     launch.cluster = cluster_of_launch(launch.request);
     launch.shared_bytes_allowed = shared_bytes_allowed(launch.request);
+    launch.stack_bytes = state().device[state().active_device].limits[cudaLimitStackSize];
 #ifdef CUCC_COUNT
     launch.global_memory = live_memory();
 #endif

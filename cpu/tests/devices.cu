@@ -1,6 +1,7 @@
 /* Devices and their memories: devices CASE. */
 #include <cuda_runtime.h>
 #include <pthread.h>
+#include <new>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,11 +193,81 @@ static void shared_limits(void)
     show("no kernel", allow(NULL, (int)much));
 }
 
+/* ---- limits ------------------------------------------------------------------------------------ */
+
+static __device__ int down(int n)
+{
+    volatile int local[64];
+    local[n & 63] = n;
+    return n == 0 ? 0 : down(n - 1) + (local[n & 63] == n);
+}
+
+static __global__ void recurse(int n, int *out)
+{
+    out[threadIdx.x] = down(n);
+}
+
+static __global__ void take(int *got)
+{
+    void *memory = malloc(4 << 20);
+    got[threadIdx.x] = memory != NULL;
+    __syncthreads();
+    free(memory);
+}
+
+static __global__ void take_new(int *got)
+{
+    char *memory[9];
+    for (int round = 0; round < 2; round++) {
+        got[round] = 0;
+        for (int i = 0; i < 9; i++)
+            got[round] += (memory[i] = new (std::nothrow) char[1 << 20]) != NULL;
+        for (int i = 0; i < 9; i++) delete[] memory[i];
+    }
+}
+
+static void show_taken(const char *what)
+{
+    int *device, host[4] = {};
+    cudaMalloc(&device, sizeof host);
+    take<<<1, 4>>>(device);
+    cudaError_t error = cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    printf("%s: %s, %d of 4\n", what, cudaGetErrorName(error),
+           host[0] + host[1] + host[2] + host[3]);
+    cudaFree(device);
+}
+
+static void limits(void)
+{
+    int *device, host[2] = {};
+    size_t stack = 0, heap = 0;
+    cudaMalloc(&device, 128);
+    show("stack", cudaDeviceSetLimit(cudaLimitStackSize, 256 << 10));
+    recurse<<<1, 32>>>(600, device);
+    cudaError_t error = cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    printf("deep: %s, %d\n", cudaGetErrorName(error), host[1]);
+    show("too much", cudaDeviceSetLimit(cudaLimitStackSize, 1 << 20));
+    show_taken("malloc");
+    take_new<<<1, 1>>>(device);
+    error = cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    printf("new: %s, %d of 9, then %d of 9\n", cudaGetErrorName(error), host[0], host[1]);
+    show("while it is used", cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+    cudaDeviceReset();
+    cudaDeviceGetLimit(&stack, cudaLimitStackSize);
+    cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize);
+    printf("reset: stack %zu, heap %zu\n", stack, heap);
+    show("heap", cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+    show_taken("malloc");
+    cudaSetDevice(1);
+    show_taken("other device");
+}
+
 int main(int, char **argv)
 {
     if (!strcmp(argv[1], "two")) two_devices();
     if (!strcmp(argv[1], "none")) no_device();
     if (!strcmp(argv[1], "memory")) out_of_memory();
     if (!strcmp(argv[1], "shared")) shared_limits();
+    if (!strcmp(argv[1], "limits")) limits();
     return 0;
 }

@@ -158,6 +158,8 @@ races masks_apart deadlock
 races full_mask_in_branch deadlock
 memory past_the_end bounds past
 memory before_the_begin bounds before
+memory far_past bounds far_past
+memory heap_past bounds heap_past
 memory a_row_below bounds row
 memory shared_past bounds shared_past
 memory shared_row bounds shared_row
