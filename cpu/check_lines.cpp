@@ -137,14 +137,17 @@ template <class F> static void each_code(const std::string &text, F what)
         what(i, (uint32_t)strtoul(text.c_str() + i + 2, nullptr, 16));
 }
 
+static void collect(uint32_t code, std::set<uint32_t> &codes)
+{
+    if (!(code & trace_bit))
+        codes.insert(code);
+    else
+        for (uint32_t frame : traces()[code & ~trace_bit]) codes.insert(frame);
+}
+
 static void collect(const std::string &text, std::set<uint32_t> &codes)
 {
-    each_code(text, [&](size_t, uint32_t code) {
-        if (!(code & trace_bit))
-            codes.insert(code);
-        else
-            for (uint32_t frame : traces()[code & ~trace_bit]) codes.insert(frame);
-    });
+    each_code(text, [&](size_t, uint32_t code) { collect(code, codes); });
 }
 
 static std::string line_of(uint32_t code)
@@ -170,7 +173,9 @@ static std::string with_lines(const std::string &text)
 std::vector<std::string> lines_of(const std::vector<uint32_t> &codes)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    resolve(std::set<uint32_t>(codes.begin(), codes.end()));
+    std::set<uint32_t> frames;
+    for (uint32_t code : codes) collect(code, frames);
+    resolve(frames);
     std::vector<std::string> all;
     for (uint32_t code : codes) all.push_back(line_of(code));
     return all;

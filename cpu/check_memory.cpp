@@ -700,12 +700,12 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
             if (address - (uintptr_t)member->arena < shared_arena_size) owner = member;
     if (owner) {
         if (cucc_options.check) shared_access(e, *owner, address, size, read);
-        if (cucc_options.report) report_access(w, address, size, shared_space, e.write, code);
+        if (cucc_options.report) report_access(w, address, size, shared_space, kind, code);
         return;
     }
     watched *m = find_again(b, *w.launch->check, address, code);
-    if (m && cucc_options.report && !(kind & access_strong && e.write))
-        report_access(w, address, size, m->constant ? constant_space : global_space, e.write, code);
+    if (m && cucc_options.report)
+        report_access(w, address, size, m->constant ? constant_space : global_space, kind, code);
     if (!cucc_options.check) return;
     if (m)
         global_access(e, *m, address, size, read);

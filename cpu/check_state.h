@@ -189,8 +189,16 @@ std::string here(const worker &w);
 
 /* ---- --report: check_report.cpp -------------------------------------------------------------- */
 
-enum report_space { global_space, shared_space, constant_space };
-void report_access(worker &w, uintptr_t address, size_t size, report_space space, bool write,
+enum report_space {
+    global_space,
+    shared_space,
+    constant_space,
+    branch_space,
+    global_atomic,
+    shared_atomic,
+    spaces
+};
+void report_access(worker &w, uintptr_t address, size_t size, report_space space, int kind,
                    uint32_t code);
 void report_block(worker &w);
 void report_launch(launch_state &launch);

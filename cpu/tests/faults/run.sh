@@ -265,6 +265,8 @@ pairs|conflict|shared store|2|1
 pitch_of_8|conflict|shared store|8|1
 same_bank|conflict|shared store|32|1
 weight_each|serialised|constant load|32|1
+four_bins|serialised|shared atomic|8|1
+one_word|serialised|global atomic|32|1
 odd_and_even|diverged|branch|2|1
 uneven_loop|diverged|branch|1.96875|1
 END
