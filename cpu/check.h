@@ -3,6 +3,7 @@
  *
  * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
  * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_races.cpp    what a race is told as, and what would order it
  * check_copies.cpp   asynchronous copies that nobody has waited for
  * check_streams.cpp  what streams know of one another
  * check_hooks.cpp    what instrumented code calls at each access
