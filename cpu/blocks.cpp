@@ -648,6 +648,24 @@ extern "C" void __assert_fail(const char *assertion, const char *file, unsigned 
     abort();
 }
 
+/* What .cu files call in place of printf (cucc). A fault in a text, which ends the thread, must not come while
+ * it holds the lock of stdout. */
+extern "C" int cucc_printf(const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = cucc::self ? vsnprintf(nullptr, 0, format, arguments) : vprintf(format, arguments);
+    if (cucc::self && length > 0) {
+        std::vector<char> text((size_t)length + 1);
+        vsnprintf(text.data(), text.size(), format, again);
+        length = (int)fwrite(text.data(), 1, (size_t)length, stdout);
+    }
+    va_end(again);
+    va_end(arguments);
+    return length;
+}
+
 /* ---- what the sanitizers call ---------------------------------------------------------------- */
 
 #ifdef CUCC_SANITIZE

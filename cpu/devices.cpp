@@ -357,6 +357,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value)
     if (limit == cudaLimitStackSize && value > most_stack) return failed(cudaErrorInvalidValue);
     if (limit == cudaLimitMallocHeapSize && kernel_heap_is_used(current_device))
         return failed(cudaErrorInvalidValue);
+    if (limit == cudaLimitMallocHeapSize && value > state().memory)
+        return failed(cudaErrorMemoryAllocation);
     state_lock lock(state().lock);
     state().device[current_device].limits[limit] = value;
     return cudaSuccess;

@@ -139,6 +139,19 @@ struct all_pages {
             madvise((void *)first, block.all(), MADV_DONTNEED);
         free.give(first, block.all());
     }
+
+    void unmap_kept()
+    {
+        for (auto &block : kept) unmap(block.second);
+        kept.clear();
+        kept_bytes = 0;
+    }
+
+    void *map(uintptr_t first, const page_block &block)
+    {
+        const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (first ? MAP_FIXED : 0);
+        return mmap((void *)first, block.all(), PROT_READ | PROT_WRITE, flags, -1, 0);
+    }
 };
 
 /* Never destroyed: static destructors of the user may still free memory. */
@@ -165,9 +178,11 @@ void *take_pages(size_t size, size_t beyond)
     size_t alignment = size >= 2 * huge_page ? huge_page : (size_t)memory_page;
     uintptr_t first = p.free.take(block.all(), alignment, block.beyond);
     block.apart = !first;
-    const int access = PROT_READ | PROT_WRITE,
-              flags = MAP_PRIVATE | MAP_ANONYMOUS | (first ? MAP_FIXED : 0);
-    void *mapped = mmap((void *)first, block.all(), access, flags, -1, 0);
+    void *mapped = p.map(first, block);
+    if (mapped == MAP_FAILED && !p.kept.empty()) {
+        p.unmap_kept();
+        mapped = p.map(first, block);
+    }
     if (mapped == MAP_FAILED) {
         if (first) p.free.give(first, block.all());
         return nullptr;
@@ -190,10 +205,7 @@ void give_pages(void *memory)
     const page_block &block = found->second;
     p.kept.insert({{block.bytes, block.beyond}, found->first});
     p.kept_bytes += block.bytes;
-    if (p.kept_bytes <= most_kept) return;
-    for (auto &kept : p.kept) p.unmap(kept.second);
-    p.kept.clear();
-    p.kept_bytes = 0;
+    if (p.kept_bytes > most_kept) p.unmap_kept();
 }
 
 bool in_pages(uintptr_t address)

@@ -64,6 +64,11 @@ __global__ void spoil(unsigned long address, int bytes, int *out)
     out[1l << 40] = 1;
 }
 
+__global__ void print_nothing(const char *text)
+{
+    printf("%d %s\n", 1, text + blockIdx.x);
+}
+
 static int *device;
 
 static int ended(cudaError_t error)
@@ -93,6 +98,7 @@ int main(int, char **argv)
     if (IS("freed-pointer")) store<<<1, 32>>>(freed, device);
     if (IS("beyond"))
         for (int i = 10; i < 30; i++) store_beyond<<<i, 1024>>>(device, i * 1024);
+    if (IS("text")) print_nothing<<<16, 1>>>(NULL);
     if (IS("spoilt")) spoil<<<1, 1>>>((unsigned long)stderr, sizeof *stderr, device);
     if (IS("threads")) store<<<1, 2048>>>(device, device);
     if (IS("no-threads")) store<<<1, 0>>>(device, device);
