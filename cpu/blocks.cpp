@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <thread>
 #include <time.h>
+#include <unistd.h>
 
 namespace cucc
 {
@@ -47,13 +48,30 @@ void give_up(worker &w)
     abort(); /* nobody resumes a block that was given up */
 }
 
+/* A fault while one is reported: memory of the runner itself is spoilt, and its locks may be taken. */
+[[noreturn]] static void end_in_report(const worker &w)
+{
+    const int failed = 2; /* the exit status */
+    char text[256];
+    int length =
+        snprintf(text, sizeof text,
+                 "\ncucc: kernel %.99s, block (%u,%u,%u), thread %u: it has spoilt memory of "
+                 "the runner, which cannot go on\n",
+                 w.launch->request.kernel, blockIdx.x, blockIdx.y, blockIdx.z, w.current);
+    bool told = write(STDERR_FILENO, text, std::min((size_t)length, sizeof text - 1)) >= 0;
+    _exit(told ? failed : failed + 1);
+}
+
 /* Reports a fault of the current thread, gives up the block and never comes back. */
 void fault(worker &w, cudaError_t error, const char *format, ...)
 {
     static std::mutex one_message_at_a_time;
+    static thread_local bool reporting;
     if (w.in_loops) siglongjmp(w.before_loops, fault_in_loops); /* fibers find it again */
+    if (reporting) end_in_report(w);
     {
         std::lock_guard<std::mutex> lock(one_message_at_a_time);
+        reporting = true;
         va_list arguments;
         fflush(stdout); /* what the kernel has printed */
         va_start(arguments, format);
@@ -63,6 +81,7 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
         va_end(arguments);
     }
     count_fault();
+    reporting = false;
     w.launch->error = error;
     give_up(w);
 }
@@ -627,6 +646,24 @@ extern "C" void __assert_fail(const char *assertion, const char *file, unsigned 
               function);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
     abort();
+}
+
+/* What .cu files call in place of printf (cucc). A fault in a text, which ends the thread, must not come while
+ * it holds the lock of stdout. */
+extern "C" int cucc_printf(const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = cucc::self ? vsnprintf(nullptr, 0, format, arguments) : vprintf(format, arguments);
+    if (cucc::self && length > 0) {
+        std::vector<char> text((size_t)length + 1);
+        vsnprintf(text.data(), text.size(), format, again);
+        length = (int)fwrite(text.data(), 1, (size_t)length, stdout);
+    }
+    va_end(again);
+    va_end(arguments);
+    return length;
 }
 
 /* ---- what the sanitizers call ---------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  *
  * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
  * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_races.cpp    what a race is told as, and what would order it
  * check_copies.cpp   asynchronous copies that nobody has waited for
  * check_streams.cpp  what streams know of one another
  * check_hooks.cpp    what instrumented code calls at each access
@@ -49,7 +50,6 @@ void clock_launch(launch_state &launch);
 void clock_launch_ends(launch_state &launch);
 
 /* Memory. */
-void *check_allocate(size_t size);
 void check_release(
     void *memory); /* keeps it apart for a while, so that it is known when it is used */
 void watch_memory(void *memory, size_t size, int device, bool own); /* own: of the program */

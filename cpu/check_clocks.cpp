@@ -60,7 +60,7 @@ void clock_block(worker &w)
     b.block = (blockIdx.z * grid.y + blockIdx.y) * grid.x + blockIdx.x;
     b.start = b.barrier = ++b.now;
     b.published = 0;
-    b.fenced = false;
+    b.fenced = b.uses_atomics = false;
     memset(b.fence, 0, w.threads * sizeof *b.fence);
     if (b.learning) {
         b.block_learned = b.block_published = nullptr;
@@ -123,6 +123,7 @@ void clock_lanes(worker &w, unsigned int warp, unsigned int lanes)
         b.known[warp][i] = known;
         b.behind_fence[warp][i] = behind_fence;
         b.fence[t] = fence;
+        b.synchronised[t] = b.now;
         if (!b.learning) continue;
         b.learned[t] = learned;
         b.to_publish[t] = to_publish;

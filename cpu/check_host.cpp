@@ -245,7 +245,7 @@ void host_is_idle(cudaStream_t stream)
 
 /* ---- memory of the host in kernels ----------------------------------------------------------- */
 
-/* Memory that kernels allocate themselves is on the host's heap, too. */
+/* What libraries and the runner allocate for a kernel is on the host's heap. */
 static std::map<uintptr_t, size_t> &allocated_in_kernels()
 {
     static auto *all = new std::map<uintptr_t, size_t>;
@@ -292,6 +292,8 @@ static bool is_own(const worker &w, uintptr_t address)
     if (w.group)
         for (const worker *member : w.group->members)
             if (inside(address, member->arena, shared_arena_size)) return true;
+    heap_place place = find_in_kernel_heap(address);
+    if (place.inside) return address - place.begin < place.size;
     std::lock_guard<std::mutex> lock(heap_lock());
     auto next = allocated_in_kernels().upper_bound(address);
     return next != allocated_in_kernels().begin() && address - (--next)->first < next->second;
@@ -305,8 +307,10 @@ static bool find_mapping(uintptr_t address, uintptr_t &begin, uintptr_t &end, st
     bool there = false;
     while (maps && !there && fgets(line, sizeof line, maps)) {
         int at_name = 0;
-        if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &at_name) < 2) continue;
-        there = address >= begin && address < end;
+        char access[8];
+        if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &begin, &end, access, &at_name) < 3)
+            continue;
+        there = address >= begin && address < end && access[0] == 'r';
         if (there) name = at_name ? line + at_name : "";
     }
     if (maps) fclose(maps);

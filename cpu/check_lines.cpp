@@ -10,9 +10,11 @@ namespace cucc
 enum { most_frames = 12, most_findings = 50, trace_bit = 1u << 31 };
 
 struct finding {
-    std::string kind, where, what, right;
+    std::string kind, where, what;
+    race_advice advice;
     uint64_t count;
     uint32_t guess; /* the plain load, or 0 */
+    uint64_t number;
 };
 static std::vector<finding> &pending()
 {
@@ -137,14 +139,17 @@ template <class F> static void each_code(const std::string &text, F what)
         what(i, (uint32_t)strtoul(text.c_str() + i + 2, nullptr, 16));
 }
 
+static void collect(uint32_t code, std::set<uint32_t> &codes)
+{
+    if (!(code & trace_bit))
+        codes.insert(code);
+    else
+        for (uint32_t frame : traces()[code & ~trace_bit]) codes.insert(frame);
+}
+
 static void collect(const std::string &text, std::set<uint32_t> &codes)
 {
-    each_code(text, [&](size_t, uint32_t code) {
-        if (!(code & trace_bit))
-            codes.insert(code);
-        else
-            for (uint32_t frame : traces()[code & ~trace_bit]) codes.insert(frame);
-    });
+    each_code(text, [&](size_t, uint32_t code) { collect(code, codes); });
 }
 
 static std::string line_of(uint32_t code)
@@ -170,7 +175,9 @@ static std::string with_lines(const std::string &text)
 std::vector<std::string> lines_of(const std::vector<uint32_t> &codes)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    resolve(std::set<uint32_t>(codes.begin(), codes.end()));
+    std::set<uint32_t> frames;
+    for (uint32_t code : codes) collect(code, frames);
+    resolve(frames);
     std::vector<std::string> all;
     for (uint32_t code : codes) all.push_back(line_of(code));
     return all;
@@ -203,11 +210,46 @@ std::string here(const worker &w)
            describe_thread(*w.launch, w.check->block, w.current) + ": ";
 }
 
+static const char *const allocation_mark = "@[";
+
+std::string allocated(uint32_t code)
+{
+    return allocation_mark + at(code) + "]";
+}
+
+/* Where memory was allocated is a sentence of its own. */
+static std::string with_allocation_last(std::string text)
+{
+    const size_t length = strlen("@[@{00000000}]");
+    size_t mark = text.find(allocation_mark);
+    if (mark == text.npos) return text;
+    std::string code = text.substr(mark + 2, length - 3);
+    text.erase(mark, length);
+    return text + ". The memory was allocated at " + code;
+}
+
+uint64_t found(const char *kind, const std::string &where, const std::string &what,
+               const race_advice &advice, uint32_t guess)
+{
+    static uint64_t number;
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    pending().push_back({kind, where, with_allocation_last(what), advice, 1, guess, ++number});
+    return number;
+}
+
 void found(const char *kind, const std::string &where, const std::string &what,
            const std::string &right, uint32_t guess)
 {
+    race_advice advice;
+    advice.right = right;
+    found(kind, where, what, advice, guess);
+}
+
+void amend(uint64_t number, const race_advice &advice)
+{
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    pending().push_back({kind, where, what, right, 1, guess});
+    for (finding &f : pending())
+        if (f.number == number) f.advice = advice;
 }
 
 static std::set<uint32_t> &checked_guesses()
@@ -225,7 +267,7 @@ void guess_is_checked(uint32_t code)
 void note(const std::string &what)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    pending().push_back({"note", "", what, "", 0, 0});
+    pending().push_back({"note", "", what, {}, 0, 0, 0});
 }
 
 void count_fault()
@@ -234,12 +276,31 @@ void count_fault()
     findings_total++;
 }
 
-/* The lines of a text alone: findings with the same ones are the same. */
+/* The lines of a text alone, in whatever order: findings with the same ones are the same. */
 static std::string only_lines(const std::string &text)
 {
+    std::multiset<std::string> lines;
     std::string all;
-    each_code(text, [&](size_t, uint32_t code) { all += " " + line_of(code); });
+    each_code(text, [&](size_t, uint32_t code) { lines.insert(line_of(code)); });
+    for (const std::string &line : lines) all += " " + line;
     return all;
+}
+
+/* How the second line of an advice stands to the first: -1 before it, 0 on it, 1 behind it or elsewhere. */
+static int place_of_second(const race_advice &advice)
+{
+    std::string first = line_of(advice.first), second = line_of(advice.second);
+    size_t a = first.rfind(':'), b = second.rfind(':');
+    if (first == second) return 0;
+    if (first.substr(0, a) != second.substr(0, b) || a == first.npos) return 1;
+    return atol(second.c_str() + b + 1) < atol(first.c_str() + a + 1) ? -1 : 1;
+}
+
+static std::string with_turns(std::string text, bool of_next)
+{
+    for (size_t i; (i = text.find(next_turn)) != text.npos;)
+        text.replace(i, strlen(next_turn), of_next ? " of the next turn" : "");
+    return text;
 }
 
 void print_findings()
@@ -252,8 +313,8 @@ void print_findings()
                     pending().end());
     if (pending().empty()) return;
     for (const finding &f : pending()) {
-        collect(f.what, codes);
-        collect(f.right, codes);
+        for (const std::string *text : {&f.what, &f.advice.right, &f.advice.on_one_line})
+            collect(*text, codes);
     }
     resolve(codes);
     fflush(stdout);
@@ -262,9 +323,13 @@ void print_findings()
         if (f.kind == "note") key = f.what;
         findings_total += f.count;
         if (!told->insert(key).second || told->size() > most_findings) continue;
+        int place = f.advice.first ? place_of_second(f.advice) : 1;
+        bool of_next = place < 0 || (place == 0 && f.advice.turns);
+        bool one_line = place == 0 && !of_next;
+        std::string right = with_turns(one_line ? f.advice.on_one_line : f.advice.right, of_next);
         fprintf(stderr, "cucc: %s%s%s\n", f.kind == "note" ? "note: " : "", f.where.c_str(),
-                with_lines(f.what).c_str());
-        if (!f.right.empty()) fprintf(stderr, "cucc:   right: %s\n", with_lines(f.right).c_str());
+                with_lines(with_turns(f.what, of_next)).c_str());
+        if (!right.empty()) fprintf(stderr, "cucc:   right: %s\n", with_lines(right).c_str());
         if (told->size() == most_findings) fprintf(stderr, "cucc: more findings are not told\n");
     }
     pending().clear();

@@ -118,13 +118,6 @@ const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t addr
     return next;
 }
 
-void *check_allocate(size_t size)
-{
-    void *memory;
-    if (posix_memalign(&memory, 256, size + 2 * check_guard)) return nullptr;
-    return (char *)memory + check_guard;
-}
-
 /* The memory stays unused until much more was freed. */
 void check_release(void *memory)
 {
@@ -140,9 +133,9 @@ void check_release(void *memory)
         watched *oldest = quarantine->front();
         quarantine->erase(quarantine->begin());
         held -= oldest->end - oldest->begin;
-        void *begin = (char *)oldest->begin - check_guard;
+        void *begin = (void *)oldest->begin;
         unwatch(oldest);
-        free(begin);
+        give_pages(begin);
     }
 }
 
@@ -248,8 +241,8 @@ std::string name_of(const watched &m)
     std::string kind = m.device >= 0         ? "device memory"
                        : m.device == managed ? "managed memory"
                                              : "pinned memory";
-    return "the " + std::to_string(m.end - m.begin) + " bytes of " + kind + " allocated at " +
-           at(m.allocated_at);
+    return "the " + std::to_string(m.end - m.begin) + " bytes of " + kind +
+           allocated(m.allocated_at);
 }
 
 static std::string place_in(const watched &m, uintptr_t address)
@@ -269,40 +262,6 @@ static bool is_new(uint64_t key, bool insert)
     return insert ? known->insert(key).second : !known->count(key);
 }
 
-static std::string what_orders(const access_event &e, const access_record &r)
-{
-    std::string lines = " between " + at(r.code) + " and " + at(e.code);
-    if (e.strong != (bool)r.strong) return "an atomic at both places, or an order" + lines;
-    if (r.block != e.b.block)
-        return "another launch, or, if an atomic tells that the value is there, __threadfence() "
-               "before that "
-               "atomic" +
-               lines;
-    if (r.thread / warp_lanes == e.thread / warp_lanes)
-        return (e.w.threads <= warp_lanes
-                    ? "__syncwarp()"
-                    : "__syncthreads(), or __syncwarp() among lanes of a warp,") +
-               lines;
-    return "__syncthreads()" + lines;
-}
-
-/* The access at hand is known with its callers; an earlier one as it was kept. */
-static void report_race(access_event e, const access_record &r, bool other_writes,
-                        const std::string &place, bool later = false)
-{
-    uint32_t guess = 0;
-    if (!e.write && r.strong) guess = e.code;
-    if (e.strong && !other_writes) guess = r.code;
-    if (!later) e.code = calling_code();
-    std::string other = describe_thread(*e.w.launch, r.block, r.thread);
-    if (r.block == e.b.block) other = other.substr(other.find("thread"));
-    found("race", here(e.w),
-          "race on " + place + ": it " + (e.write ? "writes" : "reads") + " at " + at(e.code) +
-              " what " + other + (other_writes ? " writes" : " reads") + " at " + at(r.code) +
-              (e.write && other_writes ? ", another value" : "") + ", and nothing orders them",
-          what_orders(e, r), guess);
-}
-
 /* Two stores to one word: a race only if the second one changes it, which shows when it was done. */
 struct doubtful_store {
     worker *w = nullptr;
@@ -314,7 +273,8 @@ struct doubtful_store {
     unsigned int mask;
     bool shared;
     const watched *memory;
-    bool of_other_launch;
+    bool of_other_launch, updates;
+    uint32_t read_at; /* if it updates */
 };
 static thread_local doubtful_store doubtful;
 
@@ -337,8 +297,9 @@ static void settle_store()
     access_event e = {w, *w.check, d.code, d.thread, true, false, false};
     unsigned int current = w.current;
     w.current = d.thread;
-    report_race(e, d.before, true,
-                d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address), true);
+    report_race(e, d.before,
+                {d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address),
+                 d.address, true, d.updates, true, d.read_at});
     w.current = current;
 }
 
@@ -403,15 +364,22 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
         other = &word.other;
     }
     if (other && is_new(key_of(0, other->code, e.code), false)) {
+        /* The thread has read the word as the other one has, or writes it as the other one has written it. */
+        const access_record &own = word.reader;
+        bool updates = e.write && own.generation == generation && own.thread == now.thread &&
+                       own.block == now.block && own.mask & mask &&
+                       other->code == (other_writes ? e.code : own.code);
         if (e.write && other_writes && !e.strong && !other->strong) {
             doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
-                        mask, shared, memory,   false};
+                        mask, shared, memory,   false,  updates, own.code};
         } else if (is_new(key_of(0, other->code, e.code), true)) {
-            report_race(e, *other, other_writes,
-                        shared ? place_in_shared(e.w, address) : place_in(*memory, address));
+            report_race(e, *other,
+                        {shared ? place_in_shared(e.w, address) : place_in(*memory, address),
+                         address, other_writes, updates, false, own.code});
         }
     }
     if (e.write) {
+        if (e.b.update.finding) note_update(e, address);
         /* An atomic does not hide the thread's own store before it. */
         const access_record &w = word.writer;
         bool hides = e.strong && !w.strong && w.generation == generation && w.block == now.block &&
@@ -430,8 +398,8 @@ static void check_order(const access_event &e, const watched &m, const word_reco
 {
     const access_record *r = unordered_access(e, word, mask);
     if (r && e.write && r == &word.writer && !doubtful.w)
-        doubtful = {&e.w, e.code, e.thread, *r,  address, word_at(address, mask),
-                    mask, false,  &m,       true};
+        doubtful = {&e.w, e.code, e.thread, *r,   address, word_at(address, mask),
+                    mask, false,  &m,       true, false,   0};
     else if (r)
         report_unordered(e.w, m, r->generation);
 }
@@ -511,6 +479,7 @@ static void shared_access(const access_event &e, worker &owner, uintptr_t addres
     block_check &b = *owner.check;
     size_t first = (address - (uintptr_t)owner.arena) / 4;
     uintptr_t end = address + size;
+    note_turn(e.b, e.thread, e.code);
     for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
         unsigned int mask = bytes_of_word(a, end);
         if ((b.written[first + a / 4 - address / 4] >> 4 & mask) == mask) continue;
@@ -546,6 +515,7 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
 {
     launch_check &l = *e.w.launch->check;
     uintptr_t end = address + size;
+    note_turn(e.b, e.thread, e.code);
     if (m.freed) {
         report_bounds(e.w, e.write, e.code, place_in(m, address) + ", which was freed,",
                       "free memory when the kernels that use it have ended");
@@ -585,17 +555,52 @@ static const watched *symbol_before(const std::vector<watched *> &memory, uintpt
     return m->symbol && address - m->end < near ? m : nullptr;
 }
 
+static std::string address_text(uintptr_t address)
+{
+    char text[32];
+    snprintf(text, sizeof text, "address 0x%lx", address);
+    return text;
+}
+
+/* The piece that an index has left by far, among the pages that allocations lie in. */
+static const watched *piece_before(const std::vector<watched *> &memory, uintptr_t address,
+                                   long &offset)
+{
+    if (!in_pages(address)) return nullptr;
+    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
+    if (after == memory.begin() || !(*(after - 1))->guarded) return nullptr;
+    offset = (long)(address - (*(after - 1))->end);
+    return *(after - 1);
+}
+
 /* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
 static void stray_access(const access_event &e, uintptr_t address)
 {
     long offset;
-    const watched *near = piece_beside(e.w.launch->check->memory, address, offset);
+    const std::string right = "a check of the index against the size";
+    const auto &memory = e.w.launch->check->memory;
+    heap_place place = find_in_kernel_heap(address);
+    const watched *near = nullptr;
+    if (!place.inside) near = piece_beside(memory, address, offset);
+    if (!place.inside && !near)
+        if (const watched *before = piece_before(memory, address, offset)) {
+            report_bounds(e.w, e.write, e.code,
+                          address_text(address) + ", " + std::to_string(offset) + " bytes behind " +
+                              name_of(*before) + ",",
+                          right);
+            return;
+        }
     if (near)
         report_bounds(e.w, e.write, e.code,
                       "byte " + std::to_string(offset) + " of " + name_of(*near) +
                           (near->freed ? ", which were freed," : ""),
-                      "a check of the index against the size");
-    if (near) return;
+                      right);
+    if (place.size && address - place.begin >= place.size)
+        report_bounds(e.w, e.write, e.code,
+                      "byte " + std::to_string(address - place.begin) + " of " +
+                          std::to_string(place.size) + " bytes that a kernel has allocated",
+                      right);
+    if (near || place.inside) return;
     switch (what_is_at(e.w, address)) {
     case own_memory: break;
     case host_memory:
@@ -609,9 +614,7 @@ static void stray_access(const access_event &e, uintptr_t address)
             "a copy of it in device memory, in managed memory, or a kernel argument by value");
         break;
     case no_memory:
-        char text[32];
-        snprintf(text, sizeof text, "address 0x%lx", address);
-        report_bounds(e.w, e.write, e.code, std::string(text) + ", where there is no memory,",
+        report_bounds(e.w, e.write, e.code, address_text(address) + ", where there is no memory,",
                       "a pointer that cudaMalloc has set, and a check that it has");
         print_findings(); /* before the processor ends the program */
     }
@@ -671,6 +674,7 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
                       (kind & access_writes) != 0,
                       (kind & access_strong) != 0,
                       (kind & access_compares) != 0};
+    b.uses_atomics |= e.strong;
     if (b.seen_by == e.thread && b.seen) learn(e, b.seen);
     b.seen = 0;
     bool read = (kind & access_reads) != 0;
@@ -686,12 +690,12 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
             if (address - (uintptr_t)member->arena < shared_arena_size) owner = member;
     if (owner) {
         if (cucc_options.check) shared_access(e, *owner, address, size, read);
-        if (cucc_options.report) report_access(w, address, size, shared_space, e.write, code);
+        if (cucc_options.report) report_access(w, address, size, shared_space, kind, code);
         return;
     }
     watched *m = find_again(b, *w.launch->check, address, code);
-    if (m && cucc_options.report && !(kind & access_strong && e.write))
-        report_access(w, address, size, m->constant ? constant_space : global_space, e.write, code);
+    if (m && cucc_options.report)
+        report_access(w, address, size, m->constant ? constant_space : global_space, kind, code);
     if (!cucc_options.check) return;
     if (m)
         global_access(e, *m, address, size, read);

@@ -3,7 +3,8 @@
  *
  * Global memory comes in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes: a request takes as many
  * passes as a bank has different words to give; 8 bytes a lane are served to half a warp at a time, 16 bytes to
- * a quarter. Constant memory gives one word at a time. */
+ * a quarter. Constant memory gives one word at a time. Of an atomic it is counted how many lanes come to the
+ * same word, one after another. */
 #include "check_state.h"
 #include <tuple>
 
@@ -14,8 +15,6 @@ enum {
     banks = 32,
     bank_bytes = 4,
     most_instances = 16384,
-    branch_space = 3,
-    spaces
 };
 
 /* One instruction of a warp. */
@@ -146,6 +145,21 @@ static void tally_different(const instance &i, tally &t)
     t.needed++;
 }
 
+/* Lanes of an atomic that come to the same word. */
+static void tally_atomic(const instance &i, tally &t)
+{
+    uint64_t most = 0;
+    for (unsigned int lane = 0; lane < warp_lanes; lane++) {
+        uint64_t same = 0;
+        for (unsigned int other = 0; other < warp_lanes && i.lanes >> lane & 1; other++)
+            same += (i.lanes >> other & 1) && i.address[other] == i.address[lane];
+        most = std::max(most, same);
+    }
+    t.units += most;
+    t.needed++;
+    t.bytes += (uint64_t)__builtin_popcount(i.lanes) * i.size;
+}
+
 static void take_stock(const std::string &kernel, warp_log &log)
 {
     for (instruction &in : log.instructions) {
@@ -156,6 +170,8 @@ static void take_stock(const std::string &kernel, warp_log &log)
                 tally_global(i, sum);
             else if (in.space == shared_space)
                 tally_shared(i, sum);
+            else if (in.space == global_atomic || in.space == shared_atomic)
+                tally_atomic(i, sum);
             else
                 tally_different(i, sum);
         }
@@ -198,11 +214,11 @@ static size_t find_instruction(warp_log &log, uint32_t code, int space, bool wri
     return count;
 }
 
-static void note_lane(worker &w, uint64_t address, size_t size, int space, bool write,
-                      uint32_t code, uint32_t piece)
+static void note_lane(worker &w, unsigned int thread, uint64_t address, size_t size, int space,
+                      bool write, uint32_t code, uint32_t piece)
 {
-    warp_log &log = log_of(w)[w.current / warp_lanes];
-    unsigned int lane = w.current % warp_lanes;
+    warp_log &log = log_of(w)[thread / warp_lanes];
+    unsigned int lane = thread % warp_lanes;
     size_t at = find_instruction(log, code, space, write, piece);
     log.expected = at + 1;
     std::vector<uint32_t> &met = log.met[lane];
@@ -216,25 +232,63 @@ static void note_lane(worker &w, uint64_t address, size_t size, int space, bool 
     all[time].address[lane] = address;
 }
 
-void report_access(worker &w, uintptr_t address, size_t size, report_space space, bool write,
-                   uint32_t code)
+static void note_access(worker &w, unsigned int thread, uintptr_t address, size_t size, int space,
+                        bool write, uint32_t code)
 {
     const size_t word = 4, largest = 16;
     if (space == shared_space) address -= (uintptr_t)w.arena; /* its begin lies in bank 0 */
     if (!(size & (size - 1)) && size <= largest) {
-        note_lane(w, address, size, space, write, code, 0);
+        note_lane(w, thread, address, size, space, write, code, 0);
         return;
     }
     /* A GPU has no such instruction: one for each word. */
     for (size_t i = 0; i < size; i += word)
-        note_lane(w, address + i, std::min(word, size - i), space, write, code, (uint32_t)i);
+        note_lane(w, thread, address + i, std::min(word, size - i), space, write, code,
+                  (uint32_t)i);
+}
+
+/* An atomic begins with a load here, so that such a load is not counted before it is known what follows. */
+struct held_load {
+    worker *w = nullptr;
+    unsigned int thread;
+    uintptr_t address;
+    size_t size;
+    int space;
+    uint32_t code;
+};
+static thread_local held_load held;
+
+static void let_go()
+{
+    worker *w = held.w;
+    held.w = nullptr;
+    if (w) note_access(*w, held.thread, held.address, held.size, held.space, false, held.code);
+}
+
+void report_access(worker &w, uintptr_t address, size_t size, report_space space, int kind,
+                   uint32_t code)
+{
+    bool strong_read = kind & access_strong && kind & access_reads;
+    bool atomic = strong_read && kind & (access_writes | access_compares);
+    bool begun = held.w == &w && held.thread == w.current && held.address == address;
+    if (atomic && begun)
+        held.w = nullptr;
+    else
+        let_go();
+    if (atomic)
+        note_access(w, w.current, address, size,
+                    space == shared_space ? shared_atomic : global_atomic, true, code);
+    else if (strong_read)
+        held = {&w, w.current, address, size, space, code};
+    else
+        note_access(w, w.current, address, size, space, (kind & access_writes) != 0, code);
 }
 
 /* The rewriter has put this around the conditions of if, for and while. */
 void note_branch(bool taken)
 {
     if (self && self->check && cucc_options.report)
-        note_lane(*self, taken, 0, branch_space, false,
+        note_lane(*self, self->current, taken, 0, branch_space, false,
                   (uint32_t)(uintptr_t)__builtin_return_address(0), 0);
 }
 
@@ -247,6 +301,7 @@ static std::string name_of(const launch_state &launch)
 /* At a barrier, and when a block has ended. */
 void report_block(worker &w)
 {
+    let_go();
     std::vector<warp_log> &log = log_of(w);
     std::lock_guard<std::mutex> lock(report_lock());
     std::string kernel = name_of(*w.launch);
@@ -303,6 +358,36 @@ struct row {
     }
 };
 
+/* Numbers in texts by what they count: line 20 before line 100. */
+struct natural_order {
+    bool operator()(const std::string &a, const std::string &b) const
+    {
+        const char *x = a.c_str(), *y = b.c_str();
+        while (*x && *y) {
+            if (isdigit(*x) && isdigit(*y)) {
+                char *after_x, *after_y;
+                unsigned long m = strtoul(x, &after_x, 10), n = strtoul(y, &after_y, 10);
+                if (m != n) return m < n;
+                x = after_x, y = after_y;
+                continue;
+            }
+            if (*x != *y) return *x < *y;
+            x++, y++;
+        }
+        return *x || *y ? !*x : a < b;
+    }
+};
+
+struct row_order {
+    bool operator()(const row &a, const row &b) const
+    {
+        natural_order before;
+        if (a.kernel != b.kernel) return before(a.kernel, b.kernel);
+        if (a.line != b.line) return before(a.line, b.line);
+        return std::tie(a.space, a.write) < std::tie(b.space, b.write);
+    }
+};
+
 static std::vector<row> make_rows()
 {
     std::vector<uint32_t> codes;
@@ -310,20 +395,20 @@ static std::vector<row> make_rows()
     std::vector<std::string> lines = lines_of(codes);
     std::map<std::string, std::string> names;
     for (auto &k : kernels()) names[k.first] = resolved(k.first);
-    std::map<std::tuple<std::string, std::string, int, bool>, tally> sums;
+    std::map<row, tally, row_order> sums;
     size_t n = 0;
     for (auto &t : tallies()) {
-        tally &sum =
-            sums[std::make_tuple(names[t.first.kernel], lines[n++], t.first.space, t.first.write)];
+        tally &sum = sums[{names[t.first.kernel], lines[n++], t.first.space, t.first.write, {}}];
         sum.requests += t.second.requests;
         sum.units += t.second.units;
         sum.needed += t.second.needed;
         sum.bytes += t.second.bytes;
     }
     std::vector<row> rows;
-    for (auto &s : sums)
-        rows.push_back({std::get<0>(s.first), std::get<1>(s.first), std::get<2>(s.first),
-                        std::get<3>(s.first), s.second});
+    for (auto &s : sums) {
+        rows.push_back(s.first);
+        rows.back().sum = s.second;
+    }
     return rows;
 }
 
@@ -333,13 +418,16 @@ static const char *name_of(const row &r)
     case global_space: return r.write ? "global store" : "global load";
     case shared_space: return r.write ? "shared store" : "shared load";
     case constant_space: return "constant load";
+    case global_atomic: return "global atomic";
+    case shared_atomic: return "shared atomic";
     default: return "branch";
     }
 }
 
 static std::string verdict(const row &r)
 {
-    static const char *const units[spaces] = {"sectors", "passes", "turns", "ways"};
+    static const char *const units[spaces] = {"sectors", "passes", "turns",
+                                              "ways",    "turns",  "turns"};
     char text[128];
     double requests = (double)r.sum.requests;
     snprintf(text, sizeof text, "%6.4g %-8s%7.4g", (double)r.sum.units / requests, units[r.space],
@@ -393,9 +481,17 @@ static void print_csv(const char *path, const std::vector<row> &rows)
     if (fclose(file) || lost) perror(path);
 }
 
-void print_report()
+static void print_worst(FILE *file, const std::vector<row> &ranked)
 {
     const size_t worst = 3;
+    fprintf(file, "\nThe worst lines, by what they take beyond need:\n");
+    print_head(file);
+    for (size_t i = 0; i < ranked.size() && i < worst && ranked[i].extra(); i++)
+        print_row(file, std::to_string(i + 1).c_str(), ranked[i]);
+}
+
+void print_report()
+{
     FILE *file = stderr;
     std::vector<row> rows = make_rows();
     const char *path = getenv("CUCC_REPORT");
@@ -406,11 +502,13 @@ void print_report()
     std::vector<row> ranked = rows;
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const row &a, const row &b) { return a.extra() > b.extra(); });
-    fprintf(file, "\nThe worst lines, by what they take beyond need:\n");
-    print_head(file);
-    for (size_t i = 0; i < ranked.size() && i < worst && ranked[i].extra(); i++)
-        print_row(file, std::to_string(i + 1).c_str(), ranked[i]);
-    std::map<std::string, kernel_report> by_name;
+    if (kernels().empty())
+        fprintf(file, "\nNo kernel was launched.\n");
+    else if (ranked.empty() || !ranked[0].extra())
+        fprintf(file, "\nNo line takes more than it needs.\n");
+    else
+        print_worst(file, ranked);
+    std::map<std::string, kernel_report, natural_order> by_name;
     for (auto &k : kernels()) {
         kernel_report &sum = by_name[resolved(k.first)];
         sum.launches += k.second.launches;

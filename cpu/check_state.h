@@ -45,6 +45,7 @@ struct async_copy {
 };
 
 struct watched;
+struct turn_log;
 enum { recent_pieces = 61 };
 
 struct block_check {
@@ -53,6 +54,7 @@ struct block_check {
     uint32_t start, barrier; /* of the block; of its last barrier */
     uint32_t published;      /* what came before is behind somebody's fence and a barrier */
     bool fenced, learning;   /* since the last barrier; since the block began */
+    bool uses_atomics;       /* since the block began */
     uint32_t fence[max_threads];
     lane_row known[max_warps][warp_lanes], behind_fence[max_warps][warp_lanes];
     shared_knowledge block_learned, block_published;
@@ -67,6 +69,15 @@ struct block_check {
     uint8_t *written;   /* a bit for each byte of a word */
 
     watched *recent[recent_pieces]; /* of memory, by the instruction that reached it last */
+
+    turn_log *turns = nullptr;          /* check_races.cpp */
+    uint32_t synchronised[max_threads]; /* when each thread met others of its warp last */
+    struct {                            /* a load that raced last */
+        uint64_t finding;               /* 0: there was none, or it is done with */
+        uintptr_t address;
+        uint32_t stored_by, loaded_at; /* instructions: the other thread's, the own */
+        unsigned int thread;
+    } update = {};
 
     std::vector<async_copy> copies;
     uint8_t *in_flight;           /* how many of these fill each word */
@@ -151,6 +162,19 @@ std::string name_of(const watched &m);
 watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
 std::vector<watched *> &all_watched();
 
+/* ---- races: check_races.cpp ------------------------------------------------------------------ */
+
+struct race_place {
+    std::string name;
+    uintptr_t address;
+    bool other_writes;
+    bool updates, later; /* a store of what the thread has read; it was done before */
+    uint32_t read_at;
+};
+void note_turn(block_check &b, unsigned int thread, uint32_t code);
+void report_race(const access_event &e, const access_record &r, const race_place &place);
+void note_update(const access_event &e, uintptr_t address);
+
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
 
 void host_access(uintptr_t address, size_t size, int kind, uint32_t code);
@@ -179,18 +203,38 @@ uint32_t code_of_callers(uint32_t first, uint32_t second, uint32_t third);
 std::string describe_thread(const launch_state &launch, uint32_t block, unsigned int thread);
 std::string resolved(const std::string &text);
 std::vector<std::string> lines_of(const std::vector<uint32_t> &codes);
+std::string allocated(uint32_t code); /* becomes a sentence at the end of a message */
+/* What would be right of two accesses, of which threads come to FIRST first. Where the lines are known, those
+ * of the second are of the next turn, if they do not come after those of the first. */
+struct race_advice {
+    std::string right, on_one_line; /* the latter if both are on one line, and there are no turns */
+    uint32_t first = 0, second = 0;
+    bool turns = false;
+};
+static const char *const next_turn = "@next"; /* becomes these words, or none */
 /* Findings of one kind at the same lines are told once. GUESS: a plain load, if all is well where a
  * compare-and-swap of the same thread checks what it has read. */
 void found(const char *kind, const std::string &where, const std::string &what,
            const std::string &right, uint32_t guess = 0);
+uint64_t found(const char *kind, const std::string &where, const std::string &what,
+               const race_advice &advice, uint32_t guess);
+void amend(uint64_t finding, const race_advice &advice); /* if it is not told yet */
 void guess_is_checked(uint32_t code);
 void note(const std::string &what); /* no fault */
 std::string here(const worker &w);
 
 /* ---- --report: check_report.cpp -------------------------------------------------------------- */
 
-enum report_space { global_space, shared_space, constant_space };
-void report_access(worker &w, uintptr_t address, size_t size, report_space space, bool write,
+enum report_space {
+    global_space,
+    shared_space,
+    constant_space,
+    branch_space,
+    global_atomic,
+    shared_atomic,
+    spaces
+};
+void report_access(worker &w, uintptr_t address, size_t size, report_space space, int kind,
                    uint32_t code);
 void report_block(worker &w);
 void report_launch(launch_state &launch);

@@ -250,6 +250,7 @@ cudaError_t cudaDeviceReset()
         i = event->device == current_device ? (delete event, s.events.erase(i)) : std::next(i);
     }
     s.device[current_device] = device_state();
+    end_kernel_heap(current_device);
     activate(current_device);
     for (symbol_images &symbol : s.symbols)
         memcpy(symbol.address, symbol.initial.data(), symbol.size);
@@ -320,7 +321,8 @@ cudaError_t cudaSetValidDevices(int *devices, int count)
     return cudaSuccess;
 }
 
-/* Flags, limits and preferences are remembered, and change nothing. */
+/* Flags and preferences are remembered, and change nothing; so are limits, but for those of the stack and the
+ * heap of kernels. */
 static unsigned int device_flags = cudaDeviceMapHost;
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
@@ -338,8 +340,6 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
     return cudaSuccess;
 }
 
-static size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
-
 static cudaError_t check_limit(cudaLimit limit)
 {
     if (cudaError_t error = enter()) return error;
@@ -350,10 +350,17 @@ static cudaError_t check_limit(cudaLimit limit)
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value)
 {
+    const size_t most_stack = 512 * 1024; /* local memory of a thread */
     if (cudaError_t error = check_limit(limit)) return error;
     size_t l2 = (size_t)environment().gpu.l2_bytes / 4 * 3;
     if (limit == cudaLimitPersistingL2CacheSize && value > l2) value = l2;
-    limits[limit] = value;
+    if (limit == cudaLimitStackSize && value > most_stack) return failed(cudaErrorInvalidValue);
+    if (limit == cudaLimitMallocHeapSize && kernel_heap_is_used(current_device))
+        return failed(cudaErrorInvalidValue);
+    if (limit == cudaLimitMallocHeapSize && value > state().memory)
+        return failed(cudaErrorMemoryAllocation);
+    state_lock lock(state().lock);
+    state().device[current_device].limits[limit] = value;
     return cudaSuccess;
 }
 
@@ -361,7 +368,7 @@ cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit)
 {
     if (cudaError_t error = check_limit(limit)) return error;
     if (!value) return failed(cudaErrorInvalidValue);
-    *value = limits[limit];
+    *value = state().device[current_device].limits[limit];
     return cudaSuccess;
 }
 

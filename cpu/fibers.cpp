@@ -6,9 +6,11 @@ namespace cucc
 {
 enum {
 #ifdef CUCC_SANITIZE
-    stack_size = 256 * 1024, /* redzones make frames larger */
+    usual_stack = 256 * 1024, /* redzones make frames larger */
+    times_asked = 4,
 #else
-    stack_size = 128 * 1024,
+    usual_stack = 128 * 1024,
+    times_asked = 2, /* of a GPU's stack: addresses and saved registers are larger here */
 #endif
     page = 4096,
     /* Stacks with a page below that nobody may touch. Each adds two to the mappings of a process, which
@@ -62,26 +64,38 @@ void prepare_context(context &c, const fiber &f, void (*entry)())
 }
 #endif
 
+static void map_stack(fiber &f, size_t size)
+{
+    /* One page at the bottom stays without access, so that an overflow is noticed. */
+    static std::atomic<int> stacks{0};
+    static std::atomic<size_t> number{0};
+    void *memory = mmap(nullptr, size + page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("cucc: no memory for the stack of a thread");
+        abort();
+    }
+    if (!f.stack)
+        stacks++;
+    else
+        munmap(f.stack - page, f.size + page);
+    if (stacks <= most_guarded_stacks) mprotect(memory, page, PROT_NONE);
+    f.stack = (char *)memory + page;
+    f.size = size;
+    f.usable_size = size - number++ % staggered_stacks * stack_stagger;
+}
+
 fiber &take_fiber(worker &w)
 {
+    size_t asked = times_asked * w.launch->stack_bytes + page;
+    size_t size = std::max((size_t)usual_stack, asked / page * page);
     if (w.idle.empty()) {
-        /* One page at the bottom stays without access, so that an overflow is noticed. */
-        static std::atomic<int> stacks{0};
-        void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) {
-            perror("cucc: no memory for the stack of a thread");
-            abort();
-        }
-        if (stacks++ < most_guarded_stacks) mprotect(memory, page, PROT_NONE);
-        std::unique_ptr<fiber> f(new fiber{});
-        f->stack = (char *)memory + page;
-        f->usable_size = stack_size - w.fibers.size() % staggered_stacks * stack_stagger;
-        w.idle.push_back(f.get());
-        w.fibers.push_back(std::move(f));
+        w.fibers.emplace_back(new fiber{});
+        w.idle.push_back(w.fibers.back().get());
     }
     fiber &f = *w.idle.back();
     w.idle.pop_back();
+    if (f.size < size) map_stack(f, size);
     return f;
 }
 
@@ -90,7 +104,7 @@ void abandon_fibers(worker &w)
     w.idle.clear();
     for (auto &f : w.fibers) {
 #ifdef CUCC_SANITIZE
-        __asan_unpoison_memory_region(f->stack, stack_size);
+        __asan_unpoison_memory_region(f->stack, f->size);
 #endif
         w.idle.push_back(f.get());
     }

@@ -48,10 +48,15 @@ bool any_strict_capture()
     return strict_captures > 0;
 }
 
+void spoil_capture(cudaStream_t stream)
+{
+    if (is_capturing(stream)) captured(stream)->capture->invalid = true;
+}
+
 cudaError_t refuse_capture(cudaStream_t stream)
 {
     if (!is_capturing(stream)) return cudaSuccess;
-    captured(stream)->capture->invalid = true;
+    spoil_capture(stream);
     return failed(cudaErrorStreamCaptureUnsupported);
 }
 

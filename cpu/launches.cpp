@@ -8,16 +8,6 @@ namespace cucc
 {
 thread_local launch_sink *sink;
 
-size_t dynamic_shared_limit(const void *kernel)
-{
-    runtime_state &s = state();
-    if (!kernel)
-        return shared_limit; /* it was chosen by a call, and nobody can have set its limit */
-    state_lock lock(s.lock);
-    auto found = s.dynamic_shared_limits.find(kernel);
-    return found == s.dynamic_shared_limits.end() ? (size_t)static_shared_limit : found->second;
-}
-
 /* The clusters that __cluster_dims__ asks for, by the kernel's name without template arguments. */
 static std::map<std::string, dim3> &declared_clusters()
 {
@@ -30,16 +20,60 @@ void set_cluster(const char *kernel, unsigned int x, unsigned int y, unsigned in
     declared_clusters()[kernel] = dim3(x, y, z);
 }
 
+/* Without template arguments and scopes. */
+static std::string bare_name(const char *kernel)
+{
+    std::string name = kernel;
+    name = name.substr(0, name.find('<'));
+    size_t scope = name.rfind(':');
+    return scope == name.npos ? name : name.substr(scope + 1);
+}
+
 static dim3 cluster_of_launch(const launch_request &r)
 {
     if (r.cluster.x) return r.cluster;
     if (declared_clusters().empty()) return dim3(1, 1, 1);
-    std::string name = r.kernel;
-    name = name.substr(0, name.find('<'));
-    size_t scope = name.rfind(':');
-    if (scope != name.npos) name = name.substr(scope + 1);
-    auto found = declared_clusters().find(name);
+    auto found = declared_clusters().find(bare_name(r.kernel));
     return found == declared_clusters().end() ? dim3(1, 1, 1) : found->second;
+}
+
+/* A device keeps what was last set for a kernel, by whatever host thread, until it is reset. False:
+ * nothing was set. A kernel that a call has chosen is known by its name alone, and may have the most
+ * that was set for one of that name. */
+static bool dynamic_shared_set(const void *kernel, const char *name, size_t &bytes)
+{
+    runtime_state &s = state();
+    state_lock lock(s.lock);
+    auto &set = s.device[inside_kernel() ? s.active_device : current_device].dynamic_shared_limits;
+    bytes = 0;
+    if (kernel) {
+        auto found = set.find(kernel);
+        if (found == set.end()) return false;
+        bytes = found->second;
+        return true;
+    }
+    bool any = false;
+    for (auto &limit : set) {
+        auto known = s.kernels.find(limit.first);
+        if (known != s.kernels.end() && bare_name(known->second.name) != bare_name(name)) continue;
+        any = true;
+        bytes = std::max(bytes, limit.second);
+    }
+    return any;
+}
+
+static size_t dynamic_shared_limit(const void *kernel, const char *name)
+{
+    size_t bytes;
+    return dynamic_shared_set(kernel, name, bytes) ? bytes : (size_t)static_shared_limit;
+}
+
+/* Static and dynamic shared memory together: without the attribute as much as any block may have. */
+static size_t shared_bytes_allowed(const launch_request &r)
+{
+    size_t bytes;
+    bool set = r.dynamic_shared && dynamic_shared_set(r.function, r.kernel, bytes);
+    return (size_t)(set ? environment().gpu.shared_block : static_shared_limit);
 }
 
 static int resident_blocks(unsigned int threads, size_t dynamic_shared)
@@ -104,7 +138,8 @@ cudaError_t check_configuration(const launch_request &r)
 #ifdef CUCC_CHECK
     if (cudaError_t error = check_limits(r, c)) return error;
 #endif
-    if (r.dynamic_shared > dynamic_shared_limit(r.function)) return cudaErrorInvalidValue;
+    if (r.dynamic_shared && r.dynamic_shared > dynamic_shared_limit(r.function, r.kernel))
+        return cudaErrorInvalidValue;
     if (!is_default_stream(r.stream)) {
         if (check_stream(r.stream) || r.stream->device != current_device)
             return cudaErrorInvalidResourceHandle;
@@ -115,6 +150,7 @@ cudaError_t check_configuration(const launch_request &r)
 /* Whether kernels of the current device may use what this argument points to. */
 bool is_reachable(const void *pointer)
 {
+    if (find_in_kernel_heap((uintptr_t)pointer).inside) return true;
     region found = find_region(pointer);
     int owner = found.device;
     if (owner == nowhere) return false;
@@ -158,8 +194,8 @@ static void describe(launch_state &launch)
     launch.threads = block.x * block.y * block.z;
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
     launch.cluster = cluster_of_launch(launch.request);
-    launch.shared_bytes_allowed =
-        std::max(dynamic_shared_limit(launch.request.function), (size_t)static_shared_limit);
+    launch.shared_bytes_allowed = shared_bytes_allowed(launch.request);
+    launch.stack_bytes = state().device[state().active_device].limits[cudaLimitStackSize];
 #ifdef CUCC_COUNT
     launch.global_memory = live_memory();
 #endif
@@ -247,7 +283,10 @@ static cudaError_t launch_from_host(const launch_request &request)
         fail_for_good(cudaErrorLaunchFailure);
         return cudaErrorLaunchFailure;
     }
-    if (cudaError_t error = check_configuration(request)) return failed(error);
+    if (cudaError_t error = check_configuration(request)) {
+        if (!check_stream(request.stream)) spoil_capture(request.stream);
+        return failed(error);
+    }
     if (!check_arguments(request)) {
         fail_for_good(cudaErrorIllegalAddress);
         return cudaErrorIllegalAddress;
@@ -341,6 +380,7 @@ using namespace cucc;
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
 {
     if (cudaError_t error = enter()) return error;
+    if (!kernel) return failed(cudaErrorInvalidDeviceFunction);
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return value >= -1 && value <= 100 ? cudaSuccess : failed(cudaErrorInvalidValue);
     if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
@@ -356,7 +396,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
         return failed(cudaErrorInvalidValue);
     }
     state_lock lock(state().lock);
-    state().dynamic_shared_limits[kernel] = (size_t)value;
+    state().device[current_device].dynamic_shared_limits[kernel] = (size_t)value;
     return cudaSuccess;
 }
 
@@ -416,7 +456,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *ke
     attributes->numRegs = 32;
     attributes->ptxVersion = attributes->binaryVersion =
         environment().gpu.major * 10 + environment().gpu.minor;
-    attributes->maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel);
+    attributes->maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel, "");
     attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
     return cudaSuccess;
 }

@@ -1,7 +1,6 @@
 /* Memory of devices and of the host: allocations, pools, what a pointer points to. */
 #include "check.h"
 #include "state.h"
-#include <sys/mman.h>
 
 namespace cucc
 {
@@ -24,16 +23,6 @@ region find_region(const void *pointer)
     return {address, 0, nowhere};
 }
 
-/* What a kernel writes a little beyond an allocation stays in the GPU's memory, and so must not spoil
- * that of the host. */
-enum {
-#ifdef CUCC_SANITIZE
-    beyond = 0,
-#else
-    beyond = memory_page,
-#endif
-};
-
 cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags)
 {
     if (cudaError_t error = enter()) return error;
@@ -46,16 +35,13 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
     state_lock lock(s.lock);
     if (device >= 0 && size > s.memory - s.device[device].used)
         return failed(cudaErrorMemoryAllocation);
-    void *memory;
+        /* What a kernel writes a little beyond an allocation stays in a GPU's memory, too. */
 #ifdef CUCC_CHECK
-    memory = check_allocate(size);
+    const size_t beyond = check_guard;
 #else
-    const size_t huge = 2 * 1024 * 1024;
-    bool large = size >= 2 * huge;
-    if (posix_memalign(&memory, large ? huge : memory_page, size + beyond)) memory = nullptr;
-    /* Rows of large matrices lie in other pages, and the processor knows few of them. */
-    if (memory && large) madvise(memory, size / huge * huge, MADV_HUGEPAGE);
+    const size_t beyond = memory_page;
 #endif
+    void *memory = take_pages(size, beyond);
     if (!memory) return failed(cudaErrorMemoryAllocation);
     /* Unwritten floats are NaN; managed memory begins with zeros, as the pages of an operating system. */
     memset(memory, device == managed ? 0 : 0xff, size);
@@ -78,7 +64,7 @@ void release_bytes(void *memory)
     host_waits_for_all();
     check_release(memory);
 #else
-    if (!end_sharing(memory)) free(memory);
+    if (!end_sharing(memory)) give_pages(memory);
 #endif
 }
 

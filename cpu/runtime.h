@@ -21,6 +21,7 @@ enum {
     shared_limit = 227 * 1024,
     max_devices = 16,
     max_workers = 256,
+    memory_page = 4096, /* bytes; where memory of devices begins, so that processes can share it */
 };
 
 struct memory_range {
@@ -55,6 +56,7 @@ struct launch_state {
     uint64_t blocks = 0;                     /* of the grid */
     dim3 cluster{1, 1, 1};                   /* blocks that run at once */
     size_t shared_bytes_allowed = 0;         /* static and dynamic together */
+    size_t stack_bytes = 0;                  /* of a thread, as it was asked for */
     std::vector<memory_range> global_memory; /* sorted; filled in for --count only */
     std::atomic<uint64_t> next_block{0};
     std::atomic<bool> failed{false};

@@ -36,9 +36,6 @@ struct cudaMemPool {
 namespace cucc
 {
 enum { pinned_host = -1, nowhere = -2, managed = -3 };
-enum {
-    memory_page = 4096
-}; /* bytes; where memory of devices begins, so that processes can share it */
 
 struct allocation {
     size_t size;
@@ -52,6 +49,8 @@ struct device_state {
     size_t used = 0;
     cudaError_t sticky = cudaSuccess; /* after a fault in a kernel every call fails */
     bool peer_enabled[max_devices] = {};
+    std::map<const void *, size_t> dynamic_shared_limits; /* of kernels for which one was set */
+    size_t limits[cudaLimitPersistingL2CacheSize + 1] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 };
 
 /* A __device__ or __constant__ variable: its image for every device but the active one, whose
@@ -82,7 +81,6 @@ struct runtime_state {
     std::set<cudaMemPool_t> pools;
     cudaMemPool default_pool[max_devices] = {};
     cudaMemPool_t current_pool[max_devices] = {};
-    std::map<const void *, size_t> dynamic_shared_limits;
     std::map<const void *, kernel_record> kernels; /* whose address a program has taken */
 
     /* Kernels run one at a time: variables hold the image of one device. */
@@ -118,6 +116,23 @@ region find_region(const void *pointer);
 cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags = 0);
 void release_bytes(void *memory);
 cudaError_t release(void *pointer, bool host, const char *function);
+
+/* ---- where it lies: heap.cpp ------------------------------------------------------------------ */
+
+/* Pages, apart from the runner's own memory. BEYOND bytes on each side are there, and nobody's. */
+void *take_pages(size_t size, size_t beyond);
+void give_pages(void *memory);
+bool in_pages(uintptr_t address); /* or where some may be */
+
+/* What a kernel has allocated: the last piece that begins before the address. Size 0: none. */
+struct heap_place {
+    bool inside; /* the heap of a device */
+    uintptr_t begin;
+    size_t size;
+};
+heap_place find_in_kernel_heap(uintptr_t address);
+bool kernel_heap_is_used(int device);
+void end_kernel_heap(int device);
 
 /* ---- copies: copies.cpp ---------------------------------------------------------------------- */
 
@@ -234,6 +249,7 @@ void finish_all();
 
 bool is_capturing(cudaStream_t stream);
 bool any_strict_capture();
+void spoil_capture(cudaStream_t stream);         /* if there is one, its end fails */
 cudaError_t refuse_capture(cudaStream_t stream); /* calls that a stream cannot write down */
 cudaGraphNode_t capture_node(cudaStream_t stream, std::function<void()> work,
                              cudaGraphNodeType type);

@@ -34,6 +34,7 @@ using context =
 struct fiber {
     char *stack;
     size_t usable_size; /* of the stack, from its bottom */
+    size_t size;        /* of what was mapped above the page that nobody may touch */
     void *fake_stack;   /* AddressSanitizer's */
 };
 

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "worker.h"
 #include <signal.h>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -62,6 +63,12 @@ static void find_own_stack(fiber &home)
 #endif
 
 #ifndef CUCC_SANITIZE
+#ifdef CUCC_CHECK
+static const char *const names_the_line = "";
+#else
+static const char *const names_the_line = " (cucc --sanitize names the line)";
+#endif
+
 /* What the processor refuses a thread of a kernel fails the launch; elsewhere it ends the program. */
 static void report_signal(int signal, siginfo_t *info, void *)
 {
@@ -70,11 +77,11 @@ static void report_signal(int signal, siginfo_t *info, void *)
     if (in_kernel && signal == SIGFPE)
         fault(*self, cudaErrorLaunchFailure, "a whole number is divided by zero");
     if (in_kernel)
-        fault(*self, cudaErrorIllegalAddress,
-              "it reads or writes %p, where there is no memory (cucc --sanitize names the line)%s",
-              info->si_addr,
-              on_guard_page(*self, info->si_addr) ? ": its stack is too small for its variables"
-                                                  : "");
+        fault(*self, cudaErrorIllegalAddress, "it reads or writes %p, where there is no memory%s%s",
+              info->si_addr, names_the_line,
+              on_guard_page(*self, info->si_addr)
+                  ? ": its stack is too small for its variables (cudaLimitStackSize)"
+                  : "");
     struct sigaction otherwise = {};
     otherwise.sa_handler = SIG_DFL;
     sigaction(signal, &otherwise, nullptr);
@@ -150,11 +157,24 @@ struct worker_pool {
     int wanted = 0, running = 0;
 };
 
+/* Shared memory, between two pages that nobody may touch; it is not among the memory of devices. */
+static char *map_arena()
+{
+    char *memory = (char *)mmap(nullptr, shared_arena_size + 2 * memory_page, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED ||
+        mprotect(memory + memory_page, shared_arena_size, PROT_READ | PROT_WRITE)) {
+        perror("cucc: no memory for shared memory");
+        abort();
+    }
+    return memory + memory_page;
+}
+
 static std::unique_ptr<worker> new_worker(unsigned int number = 0)
 {
     std::unique_ptr<worker> w(new worker{});
     w->number = number;
-    w->arena = (char *)aligned_alloc(4096, shared_arena_size);
+    w->arena = map_arena();
     return w;
 }
 

@@ -51,6 +51,24 @@ __global__ void store(int *unused, int *out)
     out[threadIdx.x] = 1;
 }
 
+__global__ void store_beyond(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 0;
+}
+
+/* Before it faults itself, it spoils what the runner reports with. */
+__global__ void spoil(unsigned long address, int bytes, int *out)
+{
+    for (int i = 0; i < bytes; i++) ((volatile char *)address)[i] = 0x11;
+    out[1l << 40] = 1;
+}
+
+__global__ void print_nothing(const char *text)
+{
+    printf("%d %s\n", 1, text + blockIdx.x);
+}
+
 static int *device;
 
 static int ended(cudaError_t error)
@@ -78,6 +96,10 @@ int main(int, char **argv)
     if (IS("static-size")) too_much_static<<<1, 32>>>(device);
     if (IS("host-pointer")) store<<<1, 32>>>(device, host);
     if (IS("freed-pointer")) store<<<1, 32>>>(freed, device);
+    if (IS("beyond"))
+        for (int i = 10; i < 30; i++) store_beyond<<<i, 1024>>>(device, i * 1024);
+    if (IS("text")) print_nothing<<<16, 1>>>(NULL);
+    if (IS("spoilt")) spoil<<<1, 1>>>((unsigned long)stderr, sizeof *stderr, device);
     if (IS("threads")) store<<<1, 2048>>>(device, device);
     if (IS("no-threads")) store<<<1, 0>>>(device, device);
     if (IS("grid")) store<<<dim3(1, 65536), 1>>>(device, device);

@@ -83,6 +83,11 @@ static void check_capture(void)
           cudaStreamWaitEvent(side, fork) == cudaSuccess);
     add<<<1, count, 0, side>>>(other, 4);
     CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined);
+    (void)cudaGetLastError();
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    add<<<1, count, 49 << 10, stream>>>(data, 3); /* more shared memory than was asked for */
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated && !graph);
     CHECK(cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal) ==
           cudaErrorStreamCaptureUnsupported);
     cudaGetLastError();
@@ -112,6 +117,9 @@ static void check_nodes(void)
     /* the last one is added first: dependencies decide */
     CHECK(cudaGraphAddMemcpyNode1D(&copy, graph, NULL, 0, host, data, sizeof host,
                                    cudaMemcpyDeviceToHost) == cudaSuccess);
+    kernel.sharedMemBytes = 49 << 10;
+    CHECK(cudaGraphAddKernelNode(&plus, graph, &set, 1, &kernel) == cudaErrorInvalidValue);
+    kernel.sharedMemBytes = 0;
     CHECK(cudaGraphAddKernelNode(&plus, graph, &set, 1, &kernel) == cudaSuccess);
     kernel.func = (void *)multiply;
     kernel.kernelParams = of_multiply;

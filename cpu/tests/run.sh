@@ -300,6 +300,12 @@ check_text "two devices" \
 check_text "memory of another device" \
     'kernel scale: argument 1 \(0x[0-9a-f]+\) is memory of device 1, and the kernel runs on device 0' \
     env CUCC_DEVICES=2 ./devices two
+check_text "shared memory beyond what was set last for a kernel on a device" \
+    '^not asked: cudaErrorInvalidValue asked: cudaSuccess beside static memory: cudaSuccess one more: cudaErrorInvalidValue in clusters: cudaSuccess one more: cudaErrorInvalidValue device 1: cudaErrorInvalidValue without static memory: cudaSuccess less by another thread: cudaErrorInvalidValue which it has: cudaSuccess with attributes: cudaErrorInvalidValue deduced: cudaErrorInvalidValue asked: cudaSuccess one more: cudaErrorInvalidValue reset: cudaErrorInvalidValue no kernel: cudaErrorInvalidDeviceFunction $' \
+    env CUCC_DEVICES=2 ./devices shared
+check_text "limits of stacks and of the heap of kernels" \
+    '^stack: cudaSuccess deep: cudaSuccess, 600 too much: cudaErrorInvalidValue malloc: cudaSuccess, 2 of 4 new: cudaSuccess, 8 of 9, then 8 of 9 while it is used: cudaErrorInvalidValue reset: stack 1024, heap 8388608 heap: cudaSuccess malloc: cudaSuccess, 4 of 4 other device: cudaSuccess, 2 of 4 $' \
+    env CUCC_DEVICES=2 ./devices limits
 check_text "memory and events of two processes" '^cucc: cudaMemcpy: the source 0x[0-9a-f]+ should be device memory and is not cucc: cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind 0 failures $' ./processes
 check "which --check says it does not follow" 23 'cudaIpcGetMemHandle: processes share no memory with --sanitize, --check' ./processes-checked
 check_text "no device" \
@@ -358,6 +364,19 @@ memset cudaMemset: the destination leaves its allocation of 128 bytes \(offset 4
 twice cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind last cudaErrorInvalidValue
 END
 done
+# device memory lies apart from the runner's own, and nobody waits for a lock that it holds itself
+for program in faults faults-ucontext faults-clang; do
+    [ -e $program ] || continue
+    check "$program: far beyond an allocation" 1 \
+        'kernel store_beyond, block \([0-9]+,0,0\), thread \([0-9]+,0,0\): it reads or writes 0x[0-9a-f]+, where there is no memory .*last cudaErrorIllegalAddress, synchronize cudaErrorIllegalAddress' \
+        timeout 20 ./$program beyond
+    # it hung in two of six runs
+    check "$program: a fault while a kernel prints" 1 '(kernel print_nothing, .*last cudaErrorIllegalAddress.*){5}' bash -c \
+        "for run in 1 2 3 4 5; do CUCC_THREADS=3 timeout 20 ./$program text; [ \$? = 1 ] || exit 2; done; exit 1"
+    check "$program: a fault while one is reported" 2 \
+        'kernel spoil, block \(0,0,0\), thread 0: it has spoilt memory of the runner, which cannot go on $' timeout 20 ./$program spoilt
+done
+check "faults-sanitized: far beyond an allocation" 1 'kernel store_beyond, .*heap-buffer-overflow.*faults.cu:[0-9]+' ./faults-sanitized beyond
 check_text "a reset ends the failure" \
     'kernel divergent_barrier, .* last cudaSuccess, synchronize cudaSuccess $' ./faults recover
 check_text "a barrier does not wait for threads that have exited" '^last cudaSuccess, synchronize cudaSuccess $' ./faults exit

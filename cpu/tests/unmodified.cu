@@ -336,8 +336,8 @@ static void check_host(void)
           cudaEventDestroy(event) == cudaSuccess);
     CHECK(cudaGetDeviceProperties(&properties, 0) == cudaSuccess && properties.clockRate > 0 &&
           properties.deviceOverlap);
-    CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 123456) == cudaSuccess);
-    CHECK(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize) == cudaSuccess && limit == 123456);
+    CHECK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 123456) == cudaSuccess);
+    CHECK(cudaDeviceGetLimit(&limit, cudaLimitPrintfFifoSize) == cudaSuccess && limit == 123456);
     CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1) == cudaSuccess &&
           cudaFuncSetCacheConfig(double_all, cudaFuncCachePreferShared) == cudaSuccess);
     CHECK(cudaFuncSetAttribute(double_all, cudaFuncAttributePreferredSharedMemoryCarveout, 50) ==

@@ -29,6 +29,26 @@ __global__ void a_row_below(int *out, int n)
     int y = blockIdx.x;           /* a grid of one row too many */
     out[y * n + threadIdx.x] = y; /* row */
 }
+__global__ void far_past(int *out, int n)
+{
+    out[n * 1000 + (int)threadIdx.x] = 1; /* far_past */
+}
+__global__ void heap_past(int *out, int n)
+{
+    int *own = (int *)malloc((size_t)n * sizeof *own);
+    if (!own) return;
+    for (int i = 0; i <= n; i++) own[i] = i; /* heap_past */
+    out[threadIdx.x] = own[n - 1];
+    free(own);
+}
+__global__ void right_heap(int *out, int n)
+{
+    int *own = (int *)malloc((size_t)n * sizeof *own);
+    if (!own) return;
+    for (int i = 0; i < n; i++) own[i] = i;
+    out[threadIdx.x] = own[n - 1];
+    free(own);
+}
 __global__ void shared_past(int *out, int)
 {
     __shared__ int s[N];
@@ -188,6 +208,9 @@ int main(int count, char **words)
     if (IS(past_the_end)) past_the_end<<<1, N + 32>>>(out, N);
     if (IS(right_end)) right_end<<<1, N + 32>>>(out, N);
     KERNEL(before_the_begin, 1, 1, 0, out, 0)
+    KERNEL(far_past, 1, N, 0, out, N)
+    KERNEL(heap_past, 1, N, 0, out, N + 1)
+    KERNEL(right_heap, 1, N, 0, out, N + 1)
     KERNEL(a_row_below, 17, 16, 0, out, 16)
     KERNEL(shared_past, 1, N, 0, out, 0)
     KERNEL(shared_row, 1, N, 0, out, 0)

@@ -37,6 +37,18 @@ __global__ void no_second_barrier(int *out)
     }
     out[threadIdx.x] = sum;
 }
+__global__ void product_no_second(int *out)
+{
+    __shared__ int a[8][8], b[8][8];
+    int x = threadIdx.x % 8, y = threadIdx.x / 8, sum = 0;
+    for (int round = 0; round < 4; round++) {
+        a[y][x] = out[round * 64 + threadIdx.x]; /* product_a */
+        b[y][x] = out[round * 64 + 8 * x + y];   /* product_b */
+        __syncthreads();
+        for (int k = 0; k < 8; k++) sum += a[y][k] * b[k][x]; /* product_r */
+    }
+    out[N + threadIdx.x] = sum;
+}
 __global__ void right_second_barrier(int *out)
 {
     __shared__ int s[N];
@@ -764,6 +776,7 @@ int main(int count, char **words)
 #define BLOCKS(kernel) RUN(kernel, 4, N, 0, out)
     /* clang-format off */
     ONE(no_barrier) ONE(right_barrier) ONE(no_second_barrier) ONE(right_second_barrier)
+    RUN(product_no_second, 1, 64, 0, out)
     ONE(tree_no_barrier) ONE(right_tree) ONE(tree_result) RUN(no_syncwarp, 1, 32, 0, out)
     ONE(right_syncwarp) ONE(syncwarp_of_block) RUN(half_mask, 1, 32, 0, out)
     RUN(right_half_mask, 1, 32, 0, out) ONE(all_write) ONE(right_all_write_same)

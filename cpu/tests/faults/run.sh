@@ -42,6 +42,7 @@ kind() {
     copied) echo 'the host reads at .* what was copied at .* which nobody has written' ;;
     beside) echo 'the host (reads|writes) byte -?[0-9]+ of the' ;;
     timed) echo 'the host asks at .* when an event was that may still be to come' ;;
+    far) echo 'it writes address 0x[0-9a-f]+, [0-9]+ bytes behind the [0-9]+ bytes of device memory, at' ;;
     nowhere) echo 'it reads address 0x0, where there is no memory' ;;
     stray) echo 'it reads memory of the host' ;;
     flight) echo 'which the asynchronous copy at .* may still be filling' ;;
@@ -160,6 +161,8 @@ races masks_apart deadlock
 races full_mask_in_branch deadlock
 memory past_the_end bounds past
 memory before_the_begin bounds before
+memory far_past far far_past
+memory heap_past bounds heap_past
 memory a_row_below bounds row
 memory shared_past bounds shared_past
 memory shared_row bounds shared_row
@@ -218,6 +221,39 @@ host clusters clusters
 host registers registers
 END
 
+# advised FILE CASE COUNT ADVICE: so many lines of advice on races, all of them this one; /TAG/ is FILE and the line of a tag
+advised() {
+    local wanted=$4 tag
+    while [[ $wanted =~ /([a-z_0-9]+)/ ]]; do
+        tag=${BASH_REMATCH[1]}
+        wanted=${wanted//"/$tag/"/"[^ ]*$1\.cu:$(line_of "$1" "$tag")"}
+    done
+    timeout 20 "$work/$1" "$2" >"$work/said" 2>&1 </dev/null
+    awk '/^cucc:   right:/ && race; { race = / race on / }' "$work/said" >"$work/lines"
+    [ "$(grep -c . "$work/lines")" = "$3" ] && [ "$(grep -cE -e "^cucc:   right: $wanted\$" "$work/lines")" = "$3" ]
+}
+while IFS='|' read -r file case times advice; do
+    advised "$file" "$case" "$times" "$advice" && passed=yes || passed=no
+    result "$passed" "$file $case: right: $advice"
+    count "$passed" advice
+done <<'END'
+races|no_barrier|1|__syncthreads\(\) between /no_barrier_w/ and /no_barrier_r/
+races|no_second_barrier|1|__syncthreads\(\) between /second_r/ and /second_w/ of the next turn
+races|product_no_second|2|__syncthreads\(\), or __syncwarp\(\) among lanes of a warp, between /product_r/ and (/product_a/|/product_b/) of the next turn
+races|tree_no_barrier|1|__syncthreads\(\), or __syncwarp\(\) among lanes of a warp, between /tree/ and /tree/ of the next turn
+races|scan_in_place|1|__syncthreads\(\), or __syncwarp\(\) among lanes of a warp, between the loads and the stores of /scan/
+races|histogram_no_atomic|1|atomicAdd\(\), or another atomic function, at /bins/
+races|counter_no_atomic|1|atomicAdd\(\), or another atomic function, at /counter/
+races|lock_no_fence|1|atomicAdd\(\), or another atomic function, at /locked/; under a lock, __threadfence\(\) before it is opened
+races|maximum|1|atomicAdd\(\), or another atomic function, at /maximum/
+races|all_write|1|a condition that lets one thread write it, or a place for each thread
+END
+advised races no_second_barrier 1 '__syncthreads\(\) between /second_w/ and /second_r/' && passed=no || passed=yes
+result "$passed" "another advice is not taken for the right one"
+"$work/memory" past_the_end >"$work/said" 2>&1
+grep -qE "it writes byte 1024 of the 1024 bytes of device memory at [^ ]*memory\.cu:$(line_of memory past)\. The memory was allocated at [^ ]*memory\.cu:[0-9]+\$" "$work/said" && passed=yes || passed=no
+result "$passed" "where memory was allocated is a sentence of its own"
+
 # no error came, and nobody would have seen it
 for case in launch_unseen call_unseen; do
     "$work/host" $case >"$work/said" 2>&1 && passed=yes || passed=no
@@ -265,6 +301,8 @@ pairs|conflict|shared store|2|1
 pitch_of_8|conflict|shared store|8|1
 same_bank|conflict|shared store|32|1
 weight_each|serialised|constant load|32|1
+four_bins|serialised|shared atomic|8|1
+one_word|serialised|global atomic|32|1
 odd_and_even|diverged|branch|2|1
 uneven_loop|diverged|branch|1.96875|1
 END

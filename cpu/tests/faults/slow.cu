@@ -126,6 +126,21 @@ __global__ void uneven_loop(float *out)
     for (unsigned int k = 0; k < threadIdx.x % WARP; k++) v = v * 0.5f + 1; /* uneven_loop */
     out[threadIdx.x] = v;
 }
+/* Lanes that add to the same word wait for one another. */
+__global__ void four_bins(int *out)
+{
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x % 4], 1); /* four_bins */
+    atomicAdd(out, 1);                    /* one_word */
+    __syncthreads();
+    if (threadIdx.x < 4) atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
+}
+__global__ void right_own_word(int *out)
+{
+    atomicAdd(&out[threadIdx.x], 1);
+}
 
 int main(void)
 {
@@ -156,6 +171,8 @@ int main(void)
     right_weight<<<1, THREADS>>>(out);
     odd_and_even<<<1, THREADS>>>(out);
     right_by_warp<<<1, THREADS>>>(out);
+    four_bins<<<1, THREADS>>>(index);
+    right_own_word<<<1, THREADS>>>(index);
     uneven_loop<<<1, THREADS>>>(out);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());

@@ -88,5 +88,36 @@ check "the worst line comes first" table '^1 .*patterns\.cu:[0-9]+ +(global|shar
 check "occupancy by registers" table '^occupancy on h200: 6 blocks, 75% of the warps; limit: registers; registers: 40$'
 check "the tree's branch goes two ways" table "patterns\.cu:$(grep -n 'i + d < THREADS) s\[i\]' "$here/patterns.cu" | cut -d: -f1) +branch +[0-9]+ +1\.[0-9]+ ways +1 "
 
+# a program of which no line is slow, with lines of one and of two digits
+cat >"$work/quiet.cu" <<'END'
+#include <stdio.h>
+__global__ void own_word(int *out)
+{
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = 0;
+    __syncthreads();
+
+    atomicAdd(&s[t], 1);
+    atomicMax(&out[t], s[t]);
+}
+int main(int argc, char **)
+{
+    int *out;
+    if (cudaMalloc(&out, 128) || cudaMemset(out, 0, 128)) return 2;
+    for (int i = 1; i < argc; i++) own_word<<<1, 32>>>(out);
+    return cudaFree(out);
+}
+END
+quiet() { # PATTERN ARGUMENT...: all on one line
+    "$work/quiet" "${@:2}" 2>&1 | tee "$work/said" | tr '\n' ' ' | grep -E -e "$1"
+}
+check "quiet builds" "$cucc" --report -Xcompiler -Wall,-Wextra -Werror all-warnings "$work/quiet.cu" -o "$work/quiet"
+check "no worst lines: a sentence" quiet '^ *No line takes more than it needs\. *kernel own_word' once
+check "no kernel: a sentence" quiet '^ *No kernel was launched\. *$'
+check "atomics have their line, and lines the order of their numbers" \
+    quiet 'cu:6 +shared store .*cu:9 +shared atomic +1 +1 turns .*cu:10 +shared load .*cu:10 +global atomic +1 +1 turns ' once
+check "and no line is unknown" fails quiet 'unknown' once
+
 echo "1..$number"
 [ $failures -eq 0 ]
