@@ -249,7 +249,10 @@ cudaError_t cudaDeviceReset()
         cudaEvent_t event = *i;
         i = event->device == current_device ? (delete event, s.events.erase(i)) : std::next(i);
     }
+    /* The runtime sets attributes of kernels again: so an H100 with CUDA 13.0 does. */
+    std::map<const void *, size_t> kept = std::move(s.device[current_device].dynamic_shared_limits);
     s.device[current_device] = device_state();
+    s.device[current_device].dynamic_shared_limits = std::move(kept);
     end_kernel_heap(current_device);
     activate(current_device);
     for (symbol_images &symbol : s.symbols)

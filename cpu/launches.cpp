@@ -37,8 +37,7 @@ static dim3 cluster_of_launch(const launch_request &r)
     return found == declared_clusters().end() ? dim3(1, 1, 1) : found->second;
 }
 
-/* A device keeps what was last set for a kernel, by whatever host thread, until it is reset. False:
- * nothing was set. A kernel that a call has chosen is known by its name alone, and may have the most
+/* A device keeps what was last set for a kernel, by whatever host thread. False: nothing was set. A kernel that a call has chosen is known by its name alone, and may have the most
  * that was set for one of that name. */
 static bool dynamic_shared_set(const void *kernel, const char *name, size_t &bytes)
 {

@@ -189,7 +189,8 @@ static void shared_limits(void)
     deduced<<<1, 1, much + 1>>>(pointer);
     show("one more", cudaGetLastError());
     cudaDeviceReset();
-    show("reset", by_name(less));
+    show("reset", by_name(much));
+    show("less after it", by_name(less));
     show("no kernel", allow(NULL, (int)much));
 }
 

@@ -301,7 +301,7 @@ check_text "memory of another device" \
     'kernel scale: argument 1 \(0x[0-9a-f]+\) is memory of device 1, and the kernel runs on device 0' \
     env CUCC_DEVICES=2 ./devices two
 check_text "shared memory beyond what was set last for a kernel on a device" \
-    '^not asked: cudaErrorInvalidValue asked: cudaSuccess beside static memory: cudaSuccess one more: cudaErrorInvalidValue in clusters: cudaSuccess one more: cudaErrorInvalidValue device 1: cudaErrorInvalidValue without static memory: cudaSuccess less by another thread: cudaErrorInvalidValue which it has: cudaSuccess with attributes: cudaErrorInvalidValue deduced: cudaErrorInvalidValue asked: cudaSuccess one more: cudaErrorInvalidValue reset: cudaErrorInvalidValue no kernel: cudaErrorInvalidDeviceFunction $' \
+    '^not asked: cudaErrorInvalidValue asked: cudaSuccess beside static memory: cudaSuccess one more: cudaErrorInvalidValue in clusters: cudaSuccess one more: cudaErrorInvalidValue device 1: cudaErrorInvalidValue without static memory: cudaSuccess less by another thread: cudaErrorInvalidValue which it has: cudaSuccess with attributes: cudaErrorInvalidValue deduced: cudaErrorInvalidValue asked: cudaSuccess one more: cudaErrorInvalidValue reset: cudaErrorInvalidValue less after it: cudaSuccess no kernel: cudaErrorInvalidDeviceFunction $' \
     env CUCC_DEVICES=2 ./devices shared
 check_text "limits of stacks and of the heap of kernels" \
     '^stack: cudaSuccess deep: cudaSuccess, 600 too much: cudaErrorInvalidValue malloc: cudaSuccess, 2 of 4 new: cudaSuccess, 8 of 9, then 8 of 9 while it is used: cudaErrorInvalidValue reset: stack 1024, heap 8388608 heap: cudaSuccess malloc: cudaSuccess, 4 of 4 other device: cudaSuccess, 2 of 4 $' \
