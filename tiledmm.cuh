@@ -97,6 +97,9 @@
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
      C must not overlap A or B, nor the products of a batch each other.
+     Macros that the program has defined before the include, N, TILE, min or small, change nothing
+     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     TMM_TILE is a number, not the name of such a macro.
 
    OPTIONS, defined before the include
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
@@ -334,6 +337,372 @@
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0
+#endif
+#endif
+/* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
+   Uses: once/config.h. Used by: kernels/. */
+#if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
+/* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
+   variable of a kernel is meant by it. */
+#define TMM__EPILOGUE(name, type)                                                    \
+    static __device__ __forceinline__ type name(type tmm__value, long long tmm__row, \
+                                                long long tmm__col)                  \
+    {                                                                                \
+        (void)tmm__row, (void)tmm__col;                                              \
+        return (type)(TMM_EPILOGUE(tmm__value, tmm__row, tmm__col));                 \
+    }
+#if defined(TMM_NAME) && defined(TMM_TYPE)
+TMM__EPILOGUE(TMM_FN(epilogue), TMM_TYPE)
+#elif defined(TMM_NAME)
+TMM__EPILOGUE(TMM_FN(epilogue), float)
+#elif !defined(TMM_NO_READY_MADE)
+TMM__EPILOGUE(tmm_sepilogue, float)
+#ifndef TMM_NO_DOUBLE
+TMM__EPILOGUE(tmm_depilogue, double)
+#endif
+#ifndef TMM_NO_INT
+TMM__EPILOGUE(tmm_iepilogue, int)
+#endif
+#endif
+#undef TMM__EPILOGUE
+#undef TMM_EPILOGUE
+#define TMM_EPILOGUE(value, row, col) TMM_FN(epilogue)(value, row, col)
+#endif
+/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside.
+   Uses: once/config.h. Used by: all parts, once/give_back.h. */
+#if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
+/* A program may have defined N, TILE or small before it includes this file. All words in capitals
+   that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
+   them back. An inclusion of this file by itself leaves them alone. */
+#ifdef __CUDACC_RTC__
+#if defined(TMM_NAME) || !defined(TMM__PART_READY_MADE)
+#if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
+    defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
+    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
+#error "tiledmm.cuh: with NVRTC define macros such as N or TILE after the #include"
+#endif
+#endif
+#else
+#pragma push_macro("A")
+#undef A
+#pragma push_macro("ABr")
+#undef ABr
+#pragma push_macro("ACROSS")
+#undef ACROSS
+#pragma push_macro("AHEAD")
+#undef AHEAD
+#pragma push_macro("ALIGNED_ROWS")
+#undef ALIGNED_ROWS
+#pragma push_macro("ALIGNS")
+#undef ALIGNS
+#pragma push_macro("ALONG")
+#undef ALONG
+#pragma push_macro("ALONG_K")
+#undef ALONG_K
+#pragma push_macro("ANY")
+#undef ANY
+#pragma push_macro("AREA")
+#undef AREA
+#pragma push_macro("AT_ONCE")
+#undef AT_ONCE
+#pragma push_macro("As")
+#undef As
+#pragma push_macro("B")
+#undef B
+#pragma push_macro("BAND")
+#undef BAND
+#pragma push_macro("BESIDE")
+#undef BESIDE
+#pragma push_macro("BLOCK")
+#undef BLOCK
+#pragma push_macro("BLOCKS_A")
+#undef BLOCKS_A
+#pragma push_macro("BLOCKS_B")
+#undef BLOCKS_B
+#pragma push_macro("BYTES")
+#undef BYTES
+#pragma push_macro("Br")
+#undef Br
+#pragma push_macro("Bs")
+#undef Bs
+#pragma push_macro("C")
+#undef C
+#pragma push_macro("CHOICES")
+#undef CHOICES
+#pragma push_macro("CLUSTER")
+#undef CLUSTER
+#pragma push_macro("COLS")
+#undef COLS
+#pragma push_macro("COPIES")
+#undef COPIES
+#pragma push_macro("COPY_AT")
+#undef COPY_AT
+#pragma push_macro("COUNT")
+#undef COUNT
+#pragma push_macro("Cr")
+#undef Cr
+#pragma push_macro("DATA_PARALLEL")
+#undef DATA_PARALLEL
+#pragma push_macro("DEEP")
+#undef DEEP
+#pragma push_macro("DEPTH")
+#undef DEPTH
+#pragma push_macro("DOUBTFUL")
+#undef DOUBTFUL
+#pragma push_macro("DOUBTFUL_SMALL")
+#undef DOUBTFUL_SMALL
+#pragma push_macro("DOWN")
+#undef DOWN
+#pragma push_macro("EDGE")
+#undef EDGE
+#pragma push_macro("END")
+#undef END
+#pragma push_macro("FIRST")
+#undef FIRST
+#pragma push_macro("FLUSH")
+#undef FLUSH
+#pragma push_macro("FOURS")
+#undef FOURS
+#pragma push_macro("GRAIN")
+#undef GRAIN
+#pragma push_macro("GROUPS")
+#undef GROUPS
+#pragma push_macro("HALF")
+#undef HALF
+#pragma push_macro("HALVES")
+#undef HALVES
+#pragma push_macro("K")
+#undef K
+#pragma push_macro("K_GROUPS")
+#undef K_GROUPS
+#pragma push_macro("L")
+#undef L
+#pragma push_macro("LANES")
+#undef LANES
+#pragma push_macro("LAST")
+#undef LAST
+#pragma push_macro("LDA")
+#undef LDA
+#pragma push_macro("LDB")
+#undef LDB
+#pragma push_macro("LDC")
+#undef LDC
+#pragma push_macro("LDS")
+#undef LDS
+#pragma push_macro("LEAST_STEPS")
+#undef LEAST_STEPS
+#pragma push_macro("LINES")
+#undef LINES
+#pragma push_macro("LINES_A")
+#undef LINES_A
+#pragma push_macro("LINES_B")
+#undef LINES_B
+#pragma push_macro("LINES_M")
+#undef LINES_M
+#pragma push_macro("LINES_N")
+#undef LINES_N
+#pragma push_macro("LIST")
+#undef LIST
+#pragma push_macro("M")
+#undef M
+#pragma push_macro("MANY")
+#undef MANY
+#pragma push_macro("MATRICES")
+#undef MATRICES
+#pragma push_macro("MOST_PARTS")
+#undef MOST_PARTS
+#pragma push_macro("MOST_ROUNDS")
+#undef MOST_ROUNDS
+#pragma push_macro("MOST_TURNS")
+#undef MOST_TURNS
+#pragma push_macro("N")
+#undef N
+#pragma push_macro("P")
+#undef P
+#pragma push_macro("PACKED")
+#undef PACKED
+#pragma push_macro("PAIRS")
+#undef PAIRS
+#pragma push_macro("PART")
+#undef PART
+#pragma push_macro("PASSES")
+#undef PASSES
+#pragma push_macro("PASSES_A")
+#undef PASSES_A
+#pragma push_macro("PIECES")
+#undef PIECES
+#pragma push_macro("PITCH")
+#undef PITCH
+#pragma push_macro("PITCH_A")
+#undef PITCH_A
+#pragma push_macro("PITCH_B")
+#undef PITCH_B
+#pragma push_macro("Q")
+#undef Q
+#pragma push_macro("QUADS")
+#undef QUADS
+#pragma push_macro("R")
+#undef R
+#pragma push_macro("REJECTED")
+#undef REJECTED
+#pragma push_macro("REJECTED_SMALL")
+#undef REJECTED_SMALL
+#pragma push_macro("RING")
+#undef RING
+#pragma push_macro("ROWS")
+#undef ROWS
+#pragma push_macro("ROW_BLOCKS")
+#undef ROW_BLOCKS
+#pragma push_macro("S")
+#undef S
+#pragma push_macro("SIZE")
+#undef SIZE
+#pragma push_macro("SLOTS")
+#undef SLOTS
+#pragma push_macro("SPARSE")
+#undef SPARSE
+#pragma push_macro("SQUARE")
+#undef SQUARE
+#pragma push_macro("STAGE")
+#undef STAGE
+#pragma push_macro("STAGED_ROWS")
+#undef STAGED_ROWS
+#pragma push_macro("STAGES")
+#undef STAGES
+#pragma push_macro("STAGES_1")
+#undef STAGES_1
+#pragma push_macro("STAGES_2")
+#undef STAGES_2
+#pragma push_macro("STAGE_A")
+#undef STAGE_A
+#pragma push_macro("STEP")
+#undef STEP
+#pragma push_macro("STEPS")
+#undef STEPS
+#pragma push_macro("STILL")
+#undef STILL
+#pragma push_macro("STORED")
+#undef STORED
+#pragma push_macro("STORED_ROWS")
+#undef STORED_ROWS
+#pragma push_macro("STRIDE")
+#undef STRIDE
+#pragma push_macro("SUMS")
+#undef SUMS
+#pragma push_macro("S_COPIES")
+#undef S_COPIES
+#pragma push_macro("THREADS")
+#undef THREADS
+#pragma push_macro("THROUGH")
+#undef THROUGH
+#pragma push_macro("TILE")
+#undef TILE
+#pragma push_macro("TILE_COLS")
+#undef TILE_COLS
+#pragma push_macro("TILE_M")
+#undef TILE_M
+#pragma push_macro("TILE_N")
+#undef TILE_N
+#pragma push_macro("TN")
+#undef TN
+#pragma push_macro("TWO")
+#undef TWO
+#pragma push_macro("UNIT")
+#undef UNIT
+#pragma push_macro("UNROLL")
+#undef UNROLL
+#pragma push_macro("VECTOR")
+#undef VECTOR
+#pragma push_macro("VECTORS")
+#undef VECTORS
+#pragma push_macro("WARPS")
+#undef WARPS
+#pragma push_macro("WARPS_ACROSS")
+#undef WARPS_ACROSS
+#pragma push_macro("WIDE")
+#undef WIDE
+#pragma push_macro("WIDE_PASSES")
+#undef WIDE_PASSES
+#pragma push_macro("WIDTH")
+#undef WIDTH
+#pragma push_macro("X")
+#undef X
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("block")
+#undef block
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("cols")
+#undef cols
+#pragma push_macro("d")
+#undef d
+#pragma push_macro("depth")
+#undef depth
+#pragma push_macro("e")
+#undef e
+#pragma push_macro("g")
+#undef g
+#pragma push_macro("h")
+#undef h
+#pragma push_macro("height")
+#undef height
+#pragma push_macro("i")
+#undef i
+#pragma push_macro("j")
+#undef j
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("l")
+#undef l
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("near")
+#undef near
+#pragma push_macro("o")
+#undef o
+#pragma push_macro("p")
+#undef p
+#pragma push_macro("q")
+#undef q
+#pragma push_macro("r")
+#undef r
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("s")
+#undef s
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("small")
+#undef small
+#pragma push_macro("t")
+#undef t
+#pragma push_macro("threads")
+#undef threads
+#pragma push_macro("tile")
+#undef tile
+#pragma push_macro("u")
+#undef u
+#pragma push_macro("v")
+#undef v
+#pragma push_macro("w")
+#undef w
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
@@ -4209,6 +4578,9 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM_SUM TMM_TYPE
 #endif
 #ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
+#error "tiledmm.cuh: TMM_TILE must be 1 to 32, a number and not the name of a macro"
+#endif
 #define TMM__ONE_TILE    1
 #define TMM__SHARED_TILE TMM_TILE
 #else
@@ -11462,9 +11834,10 @@ TMM_KERNEL void __launch_bounds__(128)
                 if (exists) looked++;
 #pragma unroll
                 for (int i = 0; i < CHOICES; i++) {
-                    float T = tmm__int8_threshold(parts[h][i],
-                                                  tmm__int8_rest(tables.limit[i], &line), line.one);
-                    if (exists && !(size >= T)) count[i]++;
+                    float threshold =
+                        tmm__int8_threshold(parts[h][i], tmm__int8_rest(tables.limit[i], &line),
+                                            line.one);
+                    if (exists && !(size >= threshold)) count[i]++;
                 }
             }
         }
@@ -12139,10 +12512,10 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
-                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float threshold = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
-                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
-                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= threshold;
+                shown |= units * row_unit[h] * col_unit[i] >= threshold;
                 bool exists = row + 8 * h < job->M && col + 8 * j + i < job->N;
                 if (exists && shown) proved |= 1u << i;
                 if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
@@ -16435,6 +16808,170 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #undef TMM_TILE
 #undef TMM_EPILOGUE
 #endif
+#endif
+/* src/tiledmm/once/give_back.h. Macros of the caller are as they were.
+   Uses: once/set_aside.h. Used by: callers. */
+#if !defined(TMM__PASS) && !defined(TMM__MAKING_READY) && !defined(__CUDACC_RTC__)
+#pragma pop_macro("A")
+#pragma pop_macro("ABr")
+#pragma pop_macro("ACROSS")
+#pragma pop_macro("AHEAD")
+#pragma pop_macro("ALIGNED_ROWS")
+#pragma pop_macro("ALIGNS")
+#pragma pop_macro("ALONG")
+#pragma pop_macro("ALONG_K")
+#pragma pop_macro("ANY")
+#pragma pop_macro("AREA")
+#pragma pop_macro("AT_ONCE")
+#pragma pop_macro("As")
+#pragma pop_macro("B")
+#pragma pop_macro("BAND")
+#pragma pop_macro("BESIDE")
+#pragma pop_macro("BLOCK")
+#pragma pop_macro("BLOCKS_A")
+#pragma pop_macro("BLOCKS_B")
+#pragma pop_macro("BYTES")
+#pragma pop_macro("Br")
+#pragma pop_macro("Bs")
+#pragma pop_macro("C")
+#pragma pop_macro("CHOICES")
+#pragma pop_macro("CLUSTER")
+#pragma pop_macro("COLS")
+#pragma pop_macro("COPIES")
+#pragma pop_macro("COPY_AT")
+#pragma pop_macro("COUNT")
+#pragma pop_macro("Cr")
+#pragma pop_macro("DATA_PARALLEL")
+#pragma pop_macro("DEEP")
+#pragma pop_macro("DEPTH")
+#pragma pop_macro("DOUBTFUL")
+#pragma pop_macro("DOUBTFUL_SMALL")
+#pragma pop_macro("DOWN")
+#pragma pop_macro("EDGE")
+#pragma pop_macro("END")
+#pragma pop_macro("FIRST")
+#pragma pop_macro("FLUSH")
+#pragma pop_macro("FOURS")
+#pragma pop_macro("GRAIN")
+#pragma pop_macro("GROUPS")
+#pragma pop_macro("HALF")
+#pragma pop_macro("HALVES")
+#pragma pop_macro("K")
+#pragma pop_macro("K_GROUPS")
+#pragma pop_macro("L")
+#pragma pop_macro("LANES")
+#pragma pop_macro("LAST")
+#pragma pop_macro("LDA")
+#pragma pop_macro("LDB")
+#pragma pop_macro("LDC")
+#pragma pop_macro("LDS")
+#pragma pop_macro("LEAST_STEPS")
+#pragma pop_macro("LINES")
+#pragma pop_macro("LINES_A")
+#pragma pop_macro("LINES_B")
+#pragma pop_macro("LINES_M")
+#pragma pop_macro("LINES_N")
+#pragma pop_macro("LIST")
+#pragma pop_macro("M")
+#pragma pop_macro("MANY")
+#pragma pop_macro("MATRICES")
+#pragma pop_macro("MOST_PARTS")
+#pragma pop_macro("MOST_ROUNDS")
+#pragma pop_macro("MOST_TURNS")
+#pragma pop_macro("N")
+#pragma pop_macro("P")
+#pragma pop_macro("PACKED")
+#pragma pop_macro("PAIRS")
+#pragma pop_macro("PART")
+#pragma pop_macro("PASSES")
+#pragma pop_macro("PASSES_A")
+#pragma pop_macro("PIECES")
+#pragma pop_macro("PITCH")
+#pragma pop_macro("PITCH_A")
+#pragma pop_macro("PITCH_B")
+#pragma pop_macro("Q")
+#pragma pop_macro("QUADS")
+#pragma pop_macro("R")
+#pragma pop_macro("REJECTED")
+#pragma pop_macro("REJECTED_SMALL")
+#pragma pop_macro("RING")
+#pragma pop_macro("ROWS")
+#pragma pop_macro("ROW_BLOCKS")
+#pragma pop_macro("S")
+#pragma pop_macro("SIZE")
+#pragma pop_macro("SLOTS")
+#pragma pop_macro("SPARSE")
+#pragma pop_macro("SQUARE")
+#pragma pop_macro("STAGE")
+#pragma pop_macro("STAGED_ROWS")
+#pragma pop_macro("STAGES")
+#pragma pop_macro("STAGES_1")
+#pragma pop_macro("STAGES_2")
+#pragma pop_macro("STAGE_A")
+#pragma pop_macro("STEP")
+#pragma pop_macro("STEPS")
+#pragma pop_macro("STILL")
+#pragma pop_macro("STORED")
+#pragma pop_macro("STORED_ROWS")
+#pragma pop_macro("STRIDE")
+#pragma pop_macro("SUMS")
+#pragma pop_macro("S_COPIES")
+#pragma pop_macro("THREADS")
+#pragma pop_macro("THROUGH")
+#pragma pop_macro("TILE")
+#pragma pop_macro("TILE_COLS")
+#pragma pop_macro("TILE_M")
+#pragma pop_macro("TILE_N")
+#pragma pop_macro("TN")
+#pragma pop_macro("TWO")
+#pragma pop_macro("UNIT")
+#pragma pop_macro("UNROLL")
+#pragma pop_macro("VECTOR")
+#pragma pop_macro("VECTORS")
+#pragma pop_macro("WARPS")
+#pragma pop_macro("WARPS_ACROSS")
+#pragma pop_macro("WIDE")
+#pragma pop_macro("WIDE_PASSES")
+#pragma pop_macro("WIDTH")
+#pragma pop_macro("X")
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("block")
+#pragma pop_macro("c")
+#pragma pop_macro("cols")
+#pragma pop_macro("d")
+#pragma pop_macro("depth")
+#pragma pop_macro("e")
+#pragma pop_macro("g")
+#pragma pop_macro("h")
+#pragma pop_macro("height")
+#pragma pop_macro("i")
+#pragma pop_macro("j")
+#pragma pop_macro("k")
+#pragma pop_macro("l")
+#pragma pop_macro("m")
+#pragma pop_macro("max")
+#pragma pop_macro("min")
+#pragma pop_macro("n")
+#pragma pop_macro("near")
+#pragma pop_macro("o")
+#pragma pop_macro("p")
+#pragma pop_macro("q")
+#pragma pop_macro("r")
+#pragma pop_macro("rows")
+#pragma pop_macro("s")
+#pragma pop_macro("size")
+#pragma pop_macro("small")
+#pragma pop_macro("t")
+#pragma pop_macro("threads")
+#pragma pop_macro("tile")
+#pragma pop_macro("u")
+#pragma pop_macro("v")
+#pragma pop_macro("w")
+#pragma pop_macro("width")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
 #endif
 /* ============================== HISTORY =======================================================
    0.1  kernels: global, shared, register, pipelined, small, skinny, tensor (double, float by

@@ -182,6 +182,7 @@ refused() {
     grep -qF "$sentence" "$work/check.txt"
 }
 printf '#define TMM_NAME x\n#define TMM_TILE 33\n#include "tiledmm.cuh"\n' >"$work/tile.cu"
+printf '#define TILE 16\n#define TMM_NAME x\n#define TMM_TILE TILE\n#include "tiledmm.cuh"\n' >"$work/tile_name.cu"
 printf '#define TMM_NAME x\n#define TMM_TYPE __int128\n#include "tiledmm.cuh"\n' >"$work/type.cu"
 # TMM_BLOCK is set by whoever pastes the kernel alone
 sed -n '/KERNEL REGISTER =/,/^.. END OF KERNEL/p' tiledmm.cuh |
@@ -193,6 +194,8 @@ wrong_macros() { # COMPILER COMMAND...
     shift
     check "$compiler: TMM_TILE 33 is refused with a sentence" \
         refused "TMM_TILE must be 1 to 32" "$@" -c "$work/tile.cu" -o "$work/refused.o"
+    check "$compiler: TMM_TILE that is the name of a macro is refused with a sentence" \
+        refused "a number and not the name of a macro" "$@" -c "$work/tile_name.cu" -o "$work/refused.o"
     check "$compiler: TMM_BLOCK 5 is refused with a sentence" \
         refused "TMM_BLOCK must be 4 or 8" "$@" -c "$work/block.cu" -o "$work/refused.o"
     check "$compiler: an element of 16 bytes is refused with a sentence" \

@@ -125,7 +125,9 @@ int main(int count, char **words)
                   "#define TMM_TYPE unsigned\n"
                   "#define TMM_NAME u\n"
                   "#define TMM_TILE 24\n"
-                  "#include \"tiledmm.cuh\"\n",
+                  "#include \"tiledmm.cuh\"\n"
+                  "#define N 1024\n"
+                  "#include \"tiledmm.cuh\"\n", /* which now has nothing to do */
                   header, NULL);
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
@@ -140,6 +142,10 @@ int main(int count, char **words)
                   header, NULL);
     tap_ok(!ptx && compiler_said && strstr(compiler_said, "TMM_TILE must be 1 to 32"),
            "TMM_TILE 33 is refused with a sentence");
+    free(ptx);
+    ptx = compile("#define N 1024\n#include \"tiledmm.cuh\"\n", header, NULL);
+    tap_ok(!ptx && compiler_said && strstr(compiler_said, "such as N or TILE after the #include"),
+           "a macro N before the #include is refused with a sentence: there is no push_macro");
     free(ptx);
     free(compiler_said);
     free(header);

@@ -97,6 +97,9 @@
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
      C must not overlap A or B, nor the products of a batch each other.
+     Macros that the program has defined before the include, N, TILE, min or small, change nothing
+     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     TMM_TILE is a number, not the name of such a macro.
 
    OPTIONS, defined before the include
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers

@@ -11,6 +11,9 @@
 #define TMM_SUM TMM_TYPE
 #endif
 #ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
+#error "tiledmm.cuh: TMM_TILE must be 1 to 32, a number and not the name of a macro"
+#endif
 #define TMM__ONE_TILE    1
 #define TMM__SHARED_TILE TMM_TILE
 #else
