@@ -96,7 +96,8 @@
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
-     C must not overlap A or B, nor the products of a batch each other.
+     C must not overlap A or B, where these are read, nor the products of a batch each other: an
+     element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
      Macros that the program has defined before the include, N, TILE, min or small, change nothing
      here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
      TMM_TILE is a number, not the name of such a macro.
@@ -1413,13 +1414,19 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* Can a launch itself not cause this error? Then the device had failed before, which stays so: the
-   CUDA Runtime API says of these that they leave the process in an inconsistent state. */
+/* Errors after which a device does no more work: the CUDA Runtime API says of these that they leave
+   the process in an inconsistent state. Of some an operand may be the cause, that is host memory or
+   too small: in this launch, which may report it, or before. Others our kernels do not cause. */
+static inline int tmm__is_of_memory(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||
+           error == cudaErrorInvalidAddressSpace;
+}
+
 static inline int tmm__is_sticky(cudaError_t error)
 {
-    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
+    return tmm__is_of_memory(error) || error == cudaErrorLaunchTimeout ||
            error == cudaErrorHardwareStackError || error == cudaErrorIllegalInstruction ||
-           error == cudaErrorMisalignedAddress || error == cudaErrorInvalidAddressSpace ||
            error == cudaErrorInvalidPc || error == cudaErrorLaunchFailure ||
            error == cudaErrorAssert || error == cudaErrorECCUncorrectable;
 }
@@ -1428,6 +1435,11 @@ static inline int tmm__is_sticky(cudaError_t error)
 static inline tmm_status tmm__launched(cudaError_t error)
 {
     if (!tmm__is_sticky(error)) return tmm__cuda(error, "kernel launch");
+    if (tmm__is_of_memory(error))
+        return tmm__fail(TMM_ERROR_CUDA,
+                         "kernel launch: %s, in this launch or before it; is an operand host "
+                         "memory, or smaller than its shape?",
+                         cudaGetErrorString(error));
     return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
                      cudaGetErrorString(error));
 }
@@ -2294,7 +2306,7 @@ static inline double tmm__pack_time(double bytes)
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/status.h. Used by: type/. */
+   Uses: once/status.h, once/device.h. Used by: type/, host/. */
 #if TMM__HOST && !defined(TMM__PART_ARGUMENTS)
 #define TMM__PART_ARGUMENTS
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
@@ -2332,8 +2344,8 @@ typedef struct tmm__operands {
     int reads_AB;   /* 0 where alpha is 0 */
 } tmm__operands;
 
-/* What all forms of GEMM ask of their arguments. */
-static inline tmm_status tmm__check_gemm(const tmm__operands *o)
+/* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
+static inline tmm_status tmm__check_sizes(const tmm__operands *o)
 {
     const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
     if (!nA && o->opA != TMM_OP_T)
@@ -2357,6 +2369,158 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
     if (status == TMM_OK)
         status =
             tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
+    return status;
+}
+
+/* Elements in memory: `rows` rows of `cols` bytes that begin ld bytes apart. */
+typedef struct tmm__area {
+    size_t begin;
+    long long rows, cols, ld;
+} tmm__area;
+
+static inline tmm__area tmm__area_of(const void *X, long long rows, long long cols, long long ld,
+                                     size_t element)
+{
+    tmm__area area = {(size_t)X, rows, cols * (long long)element, ld * (long long)element};
+    if (cols == ld) area.cols *= rows; /* without gaps it is one row */
+    if (cols == ld || rows == 1) area.rows = 1, area.ld = area.cols;
+    return area;
+}
+
+/* Operand A (0), B (1) or C (2), as it is stored. */
+static inline tmm__area tmm__area_of_operand(const tmm__operands *o, int which)
+{
+    const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
+    if (which == 0)
+        return tmm__area_of(o->A, nA ? o->M : o->K, nA ? o->K : o->M, o->lda, o->element);
+    if (which == 1)
+        return tmm__area_of(o->B, nB ? o->K : o->N, nB ? o->N : o->K, o->ldb, o->element);
+    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element);
+}
+
+static inline long long tmm__area_bytes(const tmm__area *a)
+{
+    return (a->rows - 1) * a->ld + a->cols;
+}
+
+/* Have two areas a byte in common? Never 1 if they have not: matrices may lie within each other,
+   each in the gaps of the other. Exact if both have one distance of rows, or one has no gaps; of
+   others the first 16 rows are looked at that may be in common. Takes some ns. */
+static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
+{
+    const long long d = (long long)(c->begin - a->begin);
+    if (d >= tmm__area_bytes(a) || -d >= tmm__area_bytes(c)) return 0; /* nearly always */
+    if (c->rows > a->rows) return tmm__areas_meet(c, a);
+    if (a->ld == c->ld) { /* c begins in row `row` of a, at `col`, and may go on in the next one */
+        const long long row = d >= 0 ? d / a->ld : -((-d - 1) / a->ld) - 1, col = d - row * a->ld;
+        return (col < a->cols && row < a->rows && row + c->rows > 0) ||
+               (col + c->cols > a->ld && row + 1 < a->rows && row + 1 + c->rows > 0);
+    }
+    const long long first = d + c->cols > 0 ? 0 : (-d - c->cols) / c->ld + 1;
+    for (long long i = first; i < c->rows && i < first + 16; i++) {
+        const long long from =
+            d + i * c->ld; /* of this row of c: the first of a that ends behind */
+        const long long row = from < a->cols ? 0 : (from - a->cols) / a->ld + 1;
+        if (row < a->rows && row * a->ld < from + c->cols) return 1;
+    }
+    return 0;
+}
+
+static inline tmm_status tmm__fail_overlap(const char *X)
+{
+    return tmm__fail(
+        TMM_ERROR_ARGUMENT,
+        "C overlaps %s: each would be overwritten while it is read; no product is done "
+        "in place",
+        X);
+}
+
+/* An error if C has an element in common with A or B, where these are read. */
+static inline tmm_status tmm__check_overlap(const tmm__operands *o)
+{
+    if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
+    const tmm__area C = tmm__area_of_operand(o, 2);
+    for (int which = 0; which < 2; which++) {
+        const tmm__area X = tmm__area_of_operand(o, which);
+        if (tmm__areas_meet(&X, &C)) return tmm__fail_overlap(which == 0 ? "A" : "B");
+    }
+    return TMM_OK;
+}
+
+/* What all forms of GEMM ask of their arguments. */
+static inline tmm_status tmm__check_gemm(const tmm__operands *o)
+{
+    const tmm_status status = tmm__check_sizes(o);
+    return status != TMM_OK ? status : tmm__check_overlap(o);
+}
+
+/* The same for a batch: product b has X + b strides[0 or 1], in elements, and C + b strides[2].
+   Looks at the first and the last X, and at what C has there. */
+static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
+                                                  const long long strides[3], long long batch)
+{
+    if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
+    const tmm__area C = tmm__area_of_operand(o, 2);
+    const long long strideC = strides[2] * (long long)o->element;
+    for (int which = 0; which < 2; which++)
+        for (int last = 0; last < 2; last++) {
+            tmm__area X = tmm__area_of_operand(o, which);
+            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] * o->element : 0;
+            const long long d = (long long)(X.begin - C.begin);
+            if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
+                continue;                          /* nearly always */
+            long long b = d < 0 ? 0 : d / strideC; /* the product whose C begins before X */
+            if (b > batch - 1) b = batch - 1;
+            for (long long n = b; n <= b + 1 && n < batch; n++) {
+                tmm__area Cn = C;
+                Cn.begin += (size_t)n * (size_t)strideC;
+                if (tmm__areas_meet(&X, &Cn)) return tmm__fail_overlap(which == 0 ? "A" : "B");
+            }
+        }
+    return TMM_OK;
+}
+
+/* Must copies of this matrix pass through pinned memory? An error if it is device memory. */
+static inline tmm_status tmm__is_staged(const char *name, const void *X, size_t bytes, int *staged)
+{
+    const char *ends[2] = {(const char *)X, (const char *)X + (bytes > 0 ? bytes - 1 : 0)};
+    *staged = 0;
+    if (X == NULL || bytes == 0) return TMM_OK;
+    for (int n = 0; n < 2; n++) {
+        cudaPointerAttributes attributes;
+        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, ends[n]))) {
+            *staged = 1; /* before CUDA 11, memory from malloc is an error */
+        } else if (attributes.type == cudaMemoryTypeDevice) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%s is device memory, but must be host memory (tmm_?gemm and "
+                             "tmm_?gemm_multi take device memory)",
+                             name);
+        } else if (attributes.type == cudaMemoryTypeUnregistered) {
+            *staged = 1;
+        }
+    }
+    return TMM_OK;
+}
+
+/* After a launch that failed for memory that it could not reach: names the operand that is host
+   memory, as far as CUDA still answers. */
+static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status status)
+{
+    const void *const matrices[3] = {o->C, o->A, o->B};
+    const char *const names[3] = {"C", "A", "B"};
+    int device = 0;
+    if (!tmm__succeeded(cudaGetDevice(&device)) ||
+        tmm__attribute(cudaDevAttrPageableMemoryAccess, device, 0))
+        return status; /* this device reads host memory */
+    for (int n = 0; n < (o->K > 0 && o->reads_AB ? 3 : 1); n++) {
+        cudaPointerAttributes attributes;
+        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, matrices[n]))) return status;
+        if (attributes.type == cudaMemoryTypeUnregistered)
+            return tmm__fail(status,
+                             "kernel launch: the device cannot reach %s, which is host memory "
+                             "(tmm_?gemm_host and tmm_?matmul take that)",
+                             names[n]);
+    }
     return status;
 }
 #endif
@@ -4078,29 +4242,7 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     free(w->tasks);
 }
 
-/* Must copies of this matrix pass through the pinned ring? */
-static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
-{
-    const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
-    *staged = 0;
-    if (X == NULL || bytes == 0) return TMM_OK;
-    for (int n = 0; n < 2; n++) {
-        cudaPointerAttributes attributes;
-        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, ends[n]))) {
-            *staged = 1; /* before CUDA 11, memory from malloc is an error */
-        } else if (attributes.type == cudaMemoryTypeDevice) {
-            return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%s is device memory, but must be host memory (tmm_?gemm and "
-                             "tmm_?gemm_multi take device memory)",
-                             name);
-        } else if (attributes.type == cudaMemoryTypeUnregistered) {
-            *staged = 1;
-        }
-    }
-    return TMM_OK;
-}
-
-/* The same for A, B and C. */
+/* Must copies of A, B and C pass through the pinned ring? */
 static inline tmm_status tmm__find_staged(tmm__host *h)
 {
     const tmm__job *job = &h->job;
@@ -4632,7 +4774,8 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
    lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
-   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch). */
+   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
+   pointer may only show at cudaDeviceSynchronize). */
 TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                 TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
                                 long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
@@ -15856,9 +15999,10 @@ static inline int TMM_FN(gemm__overlaps)(long long M, long long N, long long ldc
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, long long ldc,
+static inline tmm_status TMM_FN(gemm__check_batch)(const tmm__operands *o,
                                                    const long long strides[3], long long batch)
 {
+    const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
@@ -15877,7 +16021,7 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
                          strides[2], M, N, ldc);
-    return TMM_OK;
+    return tmm__check_batch_overlap(o, strides, batch);
 }
 
 /* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
@@ -16001,8 +16145,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     const int reads_AB = !((TMM_SUM)alpha == 0);
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
-    tmm_status status = tmm__check_gemm(&operands);
-    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(M, N, ldc, strides, batch);
+    tmm_status status = tmm__check_sizes(&operands);
+    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(&operands, strides, batch);
+    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
@@ -16011,6 +16156,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     *tmm__device_of_product() = tmm__current_device();
     status = TMM_FN(gemm__batch)(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
+    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
+        return tmm__blame_operand(&operands, status);
     return status;
 }
 
@@ -16177,6 +16324,11 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
         return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
                          "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
                          bytes, needed);
+    const tmm__area to = tmm__area_of(memory, 1, (long long)needed, (long long)needed, 1);
+    const tmm__area from = tmm__area_of(X, (op == TMM_OP_N) != is_B ? lines : K,
+                                        (op == TMM_OP_N) != is_B ? K : lines, ld, sizeof *X);
+    if (memory != NULL && needed > 0 && tmm__areas_meet(&from, &to))
+        return tmm__fail(TMM_ERROR_ARGUMENT, "memory overlaps %s", is_B ? "B" : "A");
     int owned = memory == NULL && needed > 0;
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
@@ -16232,6 +16384,10 @@ static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, 
         if (ready == NULL) {
             tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &bytes);
             if (status != TMM_OK) return status;
+        } else if (ready->ld == 0) { /* all zeros */
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c is not prepared: it was released, or its preparation failed",
+                             is_B ? 'B' : 'A');
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
@@ -16281,6 +16437,16 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                     lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
                                     alpha != 0};
     status = tmm__check_gemm(&operands);
+    for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
+        const tmm_prepared *ready = is_B ? options->B : options->A;
+        if (ready == NULL || M == 0 || N == 0 || K == 0) continue;
+        const long long bytes = (long long)TMM_FN(gemm__prepared_bytes)(ready->lines, K);
+        const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
+        const tmm__area area = tmm__area_of_operand(&operands, 2);
+        if (bytes > 0 && tmm__areas_meet(&memory, &area))
+            return tmm__fail_overlap(is_B ? "the memory of the prepared B"
+                                          : "the memory of the prepared A");
+    }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
@@ -16317,6 +16483,11 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
     TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    int staged = 0;
+    status = tmm__is_staged("A", A, bytesA, &staged);
+    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
+    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
+    if (status != TMM_OK) return status;
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
     status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
@@ -16459,11 +16630,35 @@ static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const 
     const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
                                     lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
                                     reads};
-    tmm_status status = tmm__check_gemm(&operands);
+    tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                    opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
     return status;
+}
+
+/* An error if C of a part has an element in common with A or B of any. */
+static inline tmm_status TMM_FN(gemm__check_parts)(const tmm__job *job, const tmm_part *parts,
+                                                   int count)
+{
+    const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+    const long long N = job->N, K = job->K;
+    const size_t size = sizeof(TMM_TYPE);
+    for (int n = 0; n < count && K > 0; n++) {
+        const tmm_part *p = &parts[n];
+        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, size);
+        for (int m = 0; m < count && p->rows > 0; m++) {
+            const tmm_part *q = &parts[m];
+            const tmm__area A =
+                tmm__area_of(q->A, nA ? q->rows : K, nA ? K : q->rows, q->lda, size);
+            const tmm__area B = tmm__area_of(q->B, q->rows_B, nB ? N : K, q->ldb, size);
+            const int at_A = q->rows > 0 && tmm__areas_meet(&A, &C);
+            if (at_A || (q->rows_B > 0 && tmm__areas_meet(&B, &C)))
+                return tmm__fail(TMM_ERROR_ARGUMENT, "C of parts[%d] overlaps %c of parts[%d]", n,
+                                 at_A ? 'A' : 'B', m);
+        }
+    }
+    return TMM_OK;
 }
 
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -16517,7 +16712,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.kernel = kernel;
     job.allowed = TMM__PACK;
     job.launch = TMM_FN(gemm__block);
-    return tmm__multi_run(&job, parts, count);
+    status = TMM_FN(gemm__check_parts)(&job, parts, count);
+    return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
 #endif
@@ -16774,7 +16970,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
                                     lda,      B,        ldb, C, ldc, tmm__element_size(type),
                                     1};
-    status = tmm__check_gemm(&operands);
+    status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");

@@ -96,7 +96,8 @@
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
-     C must not overlap A or B, nor the products of a batch each other.
+     C must not overlap A or B, where these are read, nor the products of a batch each other: an
+     element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
      Macros that the program has defined before the include, N, TILE, min or small, change nothing
      here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
      TMM_TILE is a number, not the name of such a macro.
