@@ -134,7 +134,9 @@
           #define TMM_NAME s24
           #define TMM_TILE 24
           #include "tiledmm.cuh"
-   TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
+   TMM_TYPE (default float) is the element: a type of integers or of floating point, of 8 bytes at
+   most; or __half or __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept
+   in, a type of C++ itself. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
@@ -4719,7 +4721,7 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
-#ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#ifdef TMM_TILE                        /* TMM_SHARED has this tile alone */
 #if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
 #error "tiledmm.cuh: TMM_TILE must be 1 to 32, a number and not the name of a macro"
 #endif
@@ -4766,6 +4768,18 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
+#endif
+#if TMM__KERNELS /* before the errors that follow from another type */
+static_assert(
+    !__is_class(TMM_SUM) && !__is_union(TMM_SUM),
+    "tiledmm.cuh: TMM_SUM, which is TMM_TYPE if not defined, must be an integer or floating "
+    "type of C++ itself: for __half define it as float; complex numbers and structs cannot "
+    "be multiplied");
+static_assert(
+    __is_constructible(TMM_SUM, TMM_TYPE) && __is_constructible(TMM_TYPE, TMM_SUM) &&
+        __is_trivially_copyable(TMM_TYPE),
+    "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
+    "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.

@@ -187,11 +187,31 @@ printf '#define TMM_NAME x\n#define TMM_TYPE __int128\n#include "tiledmm.cuh"\n'
 # TMM_BLOCK is set by whoever pastes the kernel alone
 sed -n '/KERNEL REGISTER =/,/^.. END OF KERNEL/p' tiledmm.cuh |
     sed '1i #define TMM_TYPE float\n#define TMM_BLOCK 5' >"$work/block.cu"
+# own NAME TYPE LINES: a file with a type that is no number
+own() { printf '%s\n#define TMM_NO_READY_MADE\n#define TMM_TYPE %s\n#define TMM_NAME x\n#include "tiledmm.cuh"\n' "$3" "$2" >"$work/$1.cu"; }
+own complex 'std::complex<float>' '#include <complex>'
+own struct pair 'struct pair { float a, b; };'
+own half __half '#include <cuda_fp16.h>'
+own summed 'std::complex<float>' '#include <complex>
+#define TMM_SUM float'
 printf '#define TMM_TYPE float\n#include "tiledmm.cuh"\n' >"$work/name.cu"
 cp "$work/name.cu" "$work/name.c"
-wrong_macros() { # COMPILER COMMAND...
-    local compiler=$1
+# first_error SENTENCE COMMAND...: likewise, and it is the first of them
+first_error() {
+    local sentence=$1
     shift
+    "$@" && return 1
+    grep -m 1 -E 'error|fault' "$work/check.txt" | grep -F "$sentence"
+}
+wrong_macros() { # COMPILER COMMAND...
+    local compiler=$1 type
+    shift
+    for type in complex struct half; do
+        check "$compiler: a TMM_TYPE that is no number ($type) is refused, first with a sentence" \
+            first_error "for __half define it as float" "$@" -c "$work/$type.cu" -o "$work/refused.o"
+    done
+    check "$compiler: complex numbers with a TMM_SUM float are refused, first with a sentence" \
+        first_error "converts to TMM_SUM and back" "$@" -c "$work/summed.cu" -o "$work/refused.o"
     check "$compiler: TMM_TILE 33 is refused with a sentence" \
         refused "TMM_TILE must be 1 to 32" "$@" -c "$work/tile.cu" -o "$work/refused.o"
     check "$compiler: TMM_TILE that is the name of a macro is refused with a sentence" \

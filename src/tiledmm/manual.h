@@ -134,7 +134,9 @@
           #define TMM_NAME s24
           #define TMM_TILE 24
           #include "tiledmm.cuh"
-   TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
+   TMM_TYPE (default float) is the element: a type of integers or of floating point, of 8 bytes at
+   most; or __half or __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept
+   in, a type of C++ itself. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
