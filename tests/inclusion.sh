@@ -224,6 +224,22 @@ wrong_macros() { # COMPILER COMMAND...
         refused "TMM_TYPE is defined without TMM_NAME" "$@" -c "$work/name.cu" -o "$work/refused.o"
 }
 wrong_macros "CPU runner" "${cpu[@]}"
+again() { # FIRST OPTION SENTENCE: included with FIRST, then once more with OPTION
+    printf '%s\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n#define %s\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n' \
+        "$1" "$2" >"$work/again.c"
+    refused "$3" gcc -std=c99 -I. -fsyntax-only "$work/again.c"
+}
+for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_NO_READY_MADE \
+    TMM_NO_DOUBLE TMM_NO_INT RAYT_IMPLEMENTATION RAYT_EXTERN; do
+    check "$option before a second inclusion is refused with a sentence" \
+        again '' $option "$option must be defined before the first #include"
+    stays() { ! again "#define $option" LATER 'no such sentence' && ! grep -q error "$work/check.txt"; }
+    check "$option before the first one may stay defined" stays
+done
+for option in 'TMM_TILE 8' 'TMM_SUM double' 'TMM_EPILOGUE(value, row, col) (value)'; do
+    check "$option without TMM_NAME in a second inclusion is refused with a sentence" \
+        again "" "$option" "float, double, int are made already"
+done
 check "C99: TMM_TYPE without TMM_NAME is refused with a sentence" \
     refused "TMM_TYPE is defined without TMM_NAME" gcc -std=c99 -I. -c "$work/name.c" -o "$work/refused.o"
 
