@@ -175,7 +175,7 @@
 #error "raytrace.cuh: RAYT_EXTERN must be defined before the first #include of this file"
 #endif
 #endif
-/* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside.
+/* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
    Uses: config.h. Used by: all parts, give_back.h. */
 #if !defined(RAYT__EMIT)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
@@ -254,6 +254,18 @@
 #undef y
 #pragma push_macro("z")
 #undef z
+#endif
+
+/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
+   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+#if RAYT__HOST && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconstant-logical-operand"
+#pragma GCC diagnostic ignored "-Wself-assign"
+#endif
 #endif
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
@@ -2407,6 +2419,9 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
 #pragma pop_macro("x")
 #pragma pop_macro("y")
 #pragma pop_macro("z")
+#if RAYT__HOST && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #endif
 /* ============================== HISTORY =======================================================
    0.1  global, read-only, constant, shared and culled kernels; CPU reference; scenes; PNG, PPM and

@@ -399,7 +399,7 @@
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
-#error "tiledmm.cuh: a TMM_TILE, _SUM or _EPILOGUE needs TMM_NAME: float, double, int are made already"
+#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif
 /* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
@@ -431,7 +431,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef TMM_EPILOGUE
 #define TMM_EPILOGUE(value, row, col) TMM_FN(epilogue)(value, row, col)
 #endif
-/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside.
+/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
    Uses: once/config.h. Used by: all parts, once/give_back.h. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
@@ -766,6 +766,18 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef y
 #pragma push_macro("z")
 #undef z
+#endif
+
+/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
+   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+#if TMM__HOST && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconstant-logical-operand"
+#pragma GCC diagnostic ignored "-Wself-assign"
+#endif
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
@@ -17265,6 +17277,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("x")
 #pragma pop_macro("y")
 #pragma pop_macro("z")
+#if TMM__HOST && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #endif
 /* ============================== HISTORY =======================================================
    0.1  kernels: global, shared, register, pipelined, small, skinny, tensor (double, float by

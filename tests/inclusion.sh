@@ -238,7 +238,7 @@ for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TEN
 done
 for option in 'TMM_TILE 8' 'TMM_SUM double' 'TMM_EPILOGUE(value, row, col) (value)'; do
     check "$option without TMM_NAME in a second inclusion is refused with a sentence" \
-        again "" "$option" "float, double, int are made already"
+        again "" "$option" "need a TMM_NAME after the first #include"
 done
 check "C99: TMM_TYPE without TMM_NAME is refused with a sentence" \
     refused "TMM_TYPE is defined without TMM_NAME" gcc -std=c99 -I. -c "$work/name.c" -o "$work/refused.o"

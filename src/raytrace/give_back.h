@@ -33,4 +33,7 @@
 #pragma pop_macro("x")
 #pragma pop_macro("y")
 #pragma pop_macro("z")
+#if RAYT__HOST && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #endif

@@ -197,6 +197,6 @@
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
-#error "tiledmm.cuh: a TMM_TILE, _SUM or _EPILOGUE needs TMM_NAME: float, double, int are made already"
+#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif

@@ -161,4 +161,7 @@
 #pragma pop_macro("x")
 #pragma pop_macro("y")
 #pragma pop_macro("z")
+#if TMM__HOST && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #endif

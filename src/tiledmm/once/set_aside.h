@@ -1,4 +1,4 @@
-/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside.
+/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
    Uses: once/config.h. Used by: all parts, once/give_back.h. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
@@ -333,5 +333,17 @@
 #undef y
 #pragma push_macro("z")
 #undef z
+#endif
+
+/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
+   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+#if TMM__HOST && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconstant-logical-operand"
+#pragma GCC diagnostic ignored "-Wself-assign"
+#endif
 #endif
 #endif
