@@ -51,6 +51,17 @@ static char *compile(const char *source, const char *header, const char *option)
     return ptx;
 }
 
+/* README's lines, which tests/nvrtc.sh has put into readme.h. */
+static int readme_compiles(const char *text)
+{
+    const char *options[1] = {"-DTMM_SIMPLE"};
+    nvrtcProgram program = NULL;
+#include "readme.h"
+    nvrtcResult result = nvrtcCompileProgram(program, 1, options);
+    nvrtcDestroyProgram(&program);
+    return result == NVRTC_SUCCESS;
+}
+
 static void test_compiled(const char *way, const char *ptx)
 {
     tap_ok(ptx != NULL, "%s: compiles without a word", way);
@@ -114,6 +125,8 @@ int main(int count, char **words)
     test_compiled("from a folder", ptx);
     test_entries("from a folder", ptx, kernels);
     free(ptx);
+
+    tap_ok(readme_compiles(header), "README's way, by name");
 
     /* Its inclusions of itself must find it, too. */
     ptx = compile("#include \"tiledmm.cuh\"\n", header, NULL);
