@@ -51,10 +51,11 @@ static char *compile(const char *source, const char *header, const char *option)
     return ptx;
 }
 
-/* README's lines, which tests/nvrtc.sh has put into readme.h. */
+/* README's call, which tests/nvrtc.sh has put into readme.h. */
 static int readme_compiles(const char *text)
 {
-    const char *options[1] = {"-DTMM_SIMPLE"};
+    const char *options[1] = {"-DTMM_SIMPLE"}, *name = "tiledmm.cuh";
+    const char *source = "#include \"tiledmm.cuh\"\n";
     nvrtcProgram program = NULL;
 #include "readme.h"
     nvrtcResult result = nvrtcCompileProgram(program, 1, options);
