@@ -53,7 +53,7 @@
      Macros that the program has defined before the include, WARPS, width or min, change nothing here
      and are as they were after it; for NVRTC define them after it.
 
-   OPTIONS, defined before the include
+   OPTIONS, defined before the first include of a file
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking

@@ -102,7 +102,7 @@
      here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
      TMM_TILE is a number, not the name of such a macro.
 
-   OPTIONS, defined before the include
+   OPTIONS, defined before the first include of a file
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
@@ -134,9 +134,9 @@
           #define TMM_NAME s24
           #define TMM_TILE 24
           #include "tiledmm.cuh"
-   TMM_TYPE (default float) is the element: a type of integers or of floating point, of 8 bytes at
-   most; or __half or __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept
-   in, a type of C++ itself. Complex numbers and structs are refused.
+   TMM_TYPE (default float) is the element: integers or floating point, of 8 bytes at most; __half
+   and __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept in, a type
+   of C++ itself. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
