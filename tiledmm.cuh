@@ -16525,7 +16525,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     status = tmm__check_gemm(&operands);
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
-        if (ready == NULL || M == 0 || N == 0 || K == 0) continue;
+        if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
         const long long bytes = (long long)TMM_FN(gemm__prepared_bytes)(ready->lines, K);
         const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
         const tmm__area area = tmm__area_of_operand(&operands, 2);
