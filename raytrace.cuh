@@ -50,8 +50,10 @@
      An error in CUDA's record (cudaPeekAtLastError) neither stops a call nor is blamed on it, and
      stays there, unless the call itself fails. Only a lost device stops it, and is named as "found
      before the launch". No call leaves an error of its own in the record.
+     Macros that the program has defined before the include, WARPS, width or min, change nothing here
+     and are as they were after it; for NVRTC define them after it.
 
-   OPTIONS, defined before the include
+   OPTIONS, defined before the first include of a file
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
@@ -157,6 +159,114 @@
 
 /* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
 #define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
+
+/* A later inclusion cannot ask for what the first one did not. */
+#ifdef RAYT_IMPLEMENTATION
+#define RAYT__HAS_IMPLEMENTATION
+#endif
+#ifdef RAYT_EXTERN
+#define RAYT__HAS_EXTERN
+#endif
+#else
+#if defined(RAYT_IMPLEMENTATION) && !defined(RAYT__HAS_IMPLEMENTATION)
+#error "raytrace.cuh: RAYT_IMPLEMENTATION must be defined before the first #include of this file"
+#endif
+#if defined(RAYT_EXTERN) && !defined(RAYT__HAS_EXTERN)
+#error "raytrace.cuh: RAYT_EXTERN must be defined before the first #include of this file"
+#endif
+#endif
+/* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
+   Uses: config.h. Used by: all parts, give_back.h. */
+#if !defined(RAYT__EMIT)
+/* A program may have defined N, TILE or small before it includes this file. All words in capitals
+   that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
+   them back. An inclusion of this file by itself leaves them alone. */
+#ifdef __CUDACC_RTC__
+#if !defined(RAYT__PART_INSTANCES)
+#if defined(WARPS) || defined(width) || defined(height) || defined(rows) || defined(size) ||   \
+    defined(depth) || defined(tile) || defined(i) || defined(k) || defined(n) || defined(x) || \
+    defined(y) || defined(z) || defined(min)
+#error "raytrace.cuh: with NVRTC define macros such as width or n after the #include"
+#endif
+#endif
+#else
+#pragma push_macro("EDGE")
+#undef EDGE
+#pragma push_macro("IN_FLIGHT")
+#undef IN_FLIGHT
+#pragma push_macro("LANE_H")
+#undef LANE_H
+#pragma push_macro("LANE_W")
+#undef LANE_W
+#pragma push_macro("REGIONS")
+#undef REGIONS
+#pragma push_macro("REGIONS_ACROSS")
+#undef REGIONS_ACROSS
+#pragma push_macro("REGION_H")
+#undef REGION_H
+#pragma push_macro("REGION_W")
+#undef REGION_W
+#pragma push_macro("WARPS")
+#undef WARPS
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("block")
+#undef block
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("depth")
+#undef depth
+#pragma push_macro("g")
+#undef g
+#pragma push_macro("h")
+#undef h
+#pragma push_macro("height")
+#undef height
+#pragma push_macro("i")
+#undef i
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("p")
+#undef p
+#pragma push_macro("r")
+#undef r
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("s")
+#undef s
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("tile")
+#undef tile
+#pragma push_macro("w")
+#undef w
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+#endif
+
+/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
+   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+#if RAYT__HOST && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconstant-logical-operand"
+#pragma GCC diagnostic ignored "-Wself-assign"
+#endif
+#endif
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
    Uses: nothing. Used by: all kernels, host/cpu.h, host/scenes.h. */
@@ -2273,6 +2383,45 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
     if (ferror(file)) return rayt__fail(RAYT_ERROR_FILE, "the preview could not be written");
     return RAYT_OK;
 }
+#endif
+/* src/raytrace/give_back.h. Macros of the caller are as they were.
+   Uses: set_aside.h. Used by: callers. */
+#if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
+#pragma pop_macro("EDGE")
+#pragma pop_macro("IN_FLIGHT")
+#pragma pop_macro("LANE_H")
+#pragma pop_macro("LANE_W")
+#pragma pop_macro("REGIONS")
+#pragma pop_macro("REGIONS_ACROSS")
+#pragma pop_macro("REGION_H")
+#pragma pop_macro("REGION_W")
+#pragma pop_macro("WARPS")
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("block")
+#pragma pop_macro("c")
+#pragma pop_macro("depth")
+#pragma pop_macro("g")
+#pragma pop_macro("h")
+#pragma pop_macro("height")
+#pragma pop_macro("i")
+#pragma pop_macro("k")
+#pragma pop_macro("min")
+#pragma pop_macro("n")
+#pragma pop_macro("p")
+#pragma pop_macro("r")
+#pragma pop_macro("rows")
+#pragma pop_macro("s")
+#pragma pop_macro("size")
+#pragma pop_macro("tile")
+#pragma pop_macro("w")
+#pragma pop_macro("width")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
+#if RAYT__HOST && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #endif
 /* ============================== HISTORY =======================================================
    0.1  global, read-only, constant, shared and culled kernels; CPU reference; scenes; PNG, PPM and

@@ -97,9 +97,13 @@
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
-     C must not overlap A or B, nor the products of a batch each other.
+     C must not overlap A or B, where these are read, nor the products of a batch each other: an
+     element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
+     Macros that the program has defined before the include, N, TILE, min or small, change nothing
+     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     TMM_TILE is a number, not the name of such a macro.
 
-   OPTIONS, defined before the include
+   OPTIONS, defined before the first include of a file
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
@@ -131,7 +135,9 @@
           #define TMM_NAME s24
           #define TMM_TILE 24
           #include "tiledmm.cuh"
-   TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
+   TMM_TYPE (default float) is the element: integers or floating point, of 8 bytes at most; __half
+   and __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept in, a type
+   of C++ itself. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv: single
@@ -336,6 +342,444 @@
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0
+#endif
+
+/* Options that this file was first included with: a later inclusion cannot ask for others. */
+#ifdef TMM_IMPLEMENTATION
+#define TMM__HAS_IMPLEMENTATION
+#endif
+#ifdef TMM_EXTERN
+#define TMM__HAS_EXTERN
+#endif
+#ifdef TMM_SIMPLE
+#define TMM__HAS_SIMPLE
+#endif
+#ifdef TMM_NO_HOST
+#define TMM__HAS_NO_HOST
+#endif
+#ifdef TMM_FLOAT_TENSOR
+#define TMM__HAS_FLOAT_TENSOR
+#endif
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__HAS_DOUBLE_TENSOR
+#endif
+#ifdef TMM_NO_READY_MADE
+#define TMM__HAS_NO_READY_MADE
+#endif
+#ifdef TMM_NO_DOUBLE
+#define TMM__HAS_NO_DOUBLE
+#endif
+#ifdef TMM_NO_INT
+#define TMM__HAS_NO_INT
+#endif
+#elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
+#if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
+#error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
+#endif
+#if defined(TMM_EXTERN) && !defined(TMM__HAS_EXTERN)
+#error "tiledmm.cuh: TMM_EXTERN must be defined before the first #include of this file"
+#endif
+#if defined(TMM_SIMPLE) && !defined(TMM__HAS_SIMPLE)
+#error "tiledmm.cuh: TMM_SIMPLE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_HOST) && !defined(TMM__HAS_NO_HOST)
+#error "tiledmm.cuh: TMM_NO_HOST must be defined before the first #include of this file"
+#endif
+#if defined(TMM_FLOAT_TENSOR) && !defined(TMM__HAS_FLOAT_TENSOR)
+#error "tiledmm.cuh: TMM_FLOAT_TENSOR must be defined before the first #include of this file"
+#endif
+#if defined(TMM_DOUBLE_TENSOR) && !defined(TMM__HAS_DOUBLE_TENSOR)
+#error "tiledmm.cuh: TMM_DOUBLE_TENSOR must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
+#error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_DOUBLE) && !defined(TMM__HAS_NO_DOUBLE)
+#error "tiledmm.cuh: TMM_NO_DOUBLE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
+#error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
+#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
+#endif
+#endif
+/* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
+   Uses: once/config.h. Used by: kernels/. */
+#if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
+/* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
+   variable of a kernel is meant by it. */
+#define TMM__EPILOGUE(name, type)                                                    \
+    static __device__ __forceinline__ type name(type tmm__value, long long tmm__row, \
+                                                long long tmm__col)                  \
+    {                                                                                \
+        (void)tmm__row, (void)tmm__col;                                              \
+        return (type)(TMM_EPILOGUE(tmm__value, tmm__row, tmm__col));                 \
+    }
+#if defined(TMM_NAME) && defined(TMM_TYPE)
+TMM__EPILOGUE(TMM_FN(epilogue), TMM_TYPE)
+#elif defined(TMM_NAME)
+TMM__EPILOGUE(TMM_FN(epilogue), float)
+#elif !defined(TMM_NO_READY_MADE)
+TMM__EPILOGUE(tmm_sepilogue, float)
+#ifndef TMM_NO_DOUBLE
+TMM__EPILOGUE(tmm_depilogue, double)
+#endif
+#ifndef TMM_NO_INT
+TMM__EPILOGUE(tmm_iepilogue, int)
+#endif
+#endif
+#undef TMM__EPILOGUE
+#undef TMM_EPILOGUE
+#define TMM_EPILOGUE(value, row, col) TMM_FN(epilogue)(value, row, col)
+#endif
+/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
+   Uses: once/config.h. Used by: all parts, once/give_back.h. */
+#if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
+/* A program may have defined N, TILE or small before it includes this file. All words in capitals
+   that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
+   them back. An inclusion of this file by itself leaves them alone. */
+#ifdef __CUDACC_RTC__
+#if defined(TMM_NAME) || !defined(TMM__PART_READY_MADE)
+#if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
+    defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
+    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
+#error "tiledmm.cuh: with NVRTC define macros such as N or TILE after the #include"
+#endif
+#endif
+#else
+#pragma push_macro("A")
+#undef A
+#pragma push_macro("ABr")
+#undef ABr
+#pragma push_macro("ACROSS")
+#undef ACROSS
+#pragma push_macro("AHEAD")
+#undef AHEAD
+#pragma push_macro("ALIGNED_ROWS")
+#undef ALIGNED_ROWS
+#pragma push_macro("ALIGNS")
+#undef ALIGNS
+#pragma push_macro("ALONG")
+#undef ALONG
+#pragma push_macro("ALONG_K")
+#undef ALONG_K
+#pragma push_macro("ANY")
+#undef ANY
+#pragma push_macro("AREA")
+#undef AREA
+#pragma push_macro("AT_ONCE")
+#undef AT_ONCE
+#pragma push_macro("As")
+#undef As
+#pragma push_macro("B")
+#undef B
+#pragma push_macro("BAND")
+#undef BAND
+#pragma push_macro("BESIDE")
+#undef BESIDE
+#pragma push_macro("BLOCK")
+#undef BLOCK
+#pragma push_macro("BLOCKS_A")
+#undef BLOCKS_A
+#pragma push_macro("BLOCKS_B")
+#undef BLOCKS_B
+#pragma push_macro("BYTES")
+#undef BYTES
+#pragma push_macro("Br")
+#undef Br
+#pragma push_macro("Bs")
+#undef Bs
+#pragma push_macro("C")
+#undef C
+#pragma push_macro("CHOICES")
+#undef CHOICES
+#pragma push_macro("CLUSTER")
+#undef CLUSTER
+#pragma push_macro("COLS")
+#undef COLS
+#pragma push_macro("COPIES")
+#undef COPIES
+#pragma push_macro("COPY_AT")
+#undef COPY_AT
+#pragma push_macro("COUNT")
+#undef COUNT
+#pragma push_macro("Cr")
+#undef Cr
+#pragma push_macro("DATA_PARALLEL")
+#undef DATA_PARALLEL
+#pragma push_macro("DEEP")
+#undef DEEP
+#pragma push_macro("DEPTH")
+#undef DEPTH
+#pragma push_macro("DOUBTFUL")
+#undef DOUBTFUL
+#pragma push_macro("DOUBTFUL_SMALL")
+#undef DOUBTFUL_SMALL
+#pragma push_macro("DOWN")
+#undef DOWN
+#pragma push_macro("EDGE")
+#undef EDGE
+#pragma push_macro("END")
+#undef END
+#pragma push_macro("FIRST")
+#undef FIRST
+#pragma push_macro("FLUSH")
+#undef FLUSH
+#pragma push_macro("FOURS")
+#undef FOURS
+#pragma push_macro("GRAIN")
+#undef GRAIN
+#pragma push_macro("GROUPS")
+#undef GROUPS
+#pragma push_macro("HALF")
+#undef HALF
+#pragma push_macro("HALVES")
+#undef HALVES
+#pragma push_macro("K")
+#undef K
+#pragma push_macro("K_GROUPS")
+#undef K_GROUPS
+#pragma push_macro("L")
+#undef L
+#pragma push_macro("LANES")
+#undef LANES
+#pragma push_macro("LAST")
+#undef LAST
+#pragma push_macro("LDA")
+#undef LDA
+#pragma push_macro("LDB")
+#undef LDB
+#pragma push_macro("LDC")
+#undef LDC
+#pragma push_macro("LDS")
+#undef LDS
+#pragma push_macro("LEAST_STEPS")
+#undef LEAST_STEPS
+#pragma push_macro("LINES")
+#undef LINES
+#pragma push_macro("LINES_A")
+#undef LINES_A
+#pragma push_macro("LINES_B")
+#undef LINES_B
+#pragma push_macro("LINES_M")
+#undef LINES_M
+#pragma push_macro("LINES_N")
+#undef LINES_N
+#pragma push_macro("LIST")
+#undef LIST
+#pragma push_macro("M")
+#undef M
+#pragma push_macro("MANY")
+#undef MANY
+#pragma push_macro("MATRICES")
+#undef MATRICES
+#pragma push_macro("MOST_PARTS")
+#undef MOST_PARTS
+#pragma push_macro("MOST_ROUNDS")
+#undef MOST_ROUNDS
+#pragma push_macro("MOST_TURNS")
+#undef MOST_TURNS
+#pragma push_macro("N")
+#undef N
+#pragma push_macro("P")
+#undef P
+#pragma push_macro("PACKED")
+#undef PACKED
+#pragma push_macro("PAIRS")
+#undef PAIRS
+#pragma push_macro("PART")
+#undef PART
+#pragma push_macro("PASSES")
+#undef PASSES
+#pragma push_macro("PASSES_A")
+#undef PASSES_A
+#pragma push_macro("PIECES")
+#undef PIECES
+#pragma push_macro("PITCH")
+#undef PITCH
+#pragma push_macro("PITCH_A")
+#undef PITCH_A
+#pragma push_macro("PITCH_B")
+#undef PITCH_B
+#pragma push_macro("Q")
+#undef Q
+#pragma push_macro("QUADS")
+#undef QUADS
+#pragma push_macro("R")
+#undef R
+#pragma push_macro("REJECTED")
+#undef REJECTED
+#pragma push_macro("REJECTED_SMALL")
+#undef REJECTED_SMALL
+#pragma push_macro("RING")
+#undef RING
+#pragma push_macro("ROWS")
+#undef ROWS
+#pragma push_macro("ROW_BLOCKS")
+#undef ROW_BLOCKS
+#pragma push_macro("S")
+#undef S
+#pragma push_macro("SIZE")
+#undef SIZE
+#pragma push_macro("SLOTS")
+#undef SLOTS
+#pragma push_macro("SPARSE")
+#undef SPARSE
+#pragma push_macro("SQUARE")
+#undef SQUARE
+#pragma push_macro("STAGE")
+#undef STAGE
+#pragma push_macro("STAGED_ROWS")
+#undef STAGED_ROWS
+#pragma push_macro("STAGES")
+#undef STAGES
+#pragma push_macro("STAGES_1")
+#undef STAGES_1
+#pragma push_macro("STAGES_2")
+#undef STAGES_2
+#pragma push_macro("STAGE_A")
+#undef STAGE_A
+#pragma push_macro("STEP")
+#undef STEP
+#pragma push_macro("STEPS")
+#undef STEPS
+#pragma push_macro("STILL")
+#undef STILL
+#pragma push_macro("STORED")
+#undef STORED
+#pragma push_macro("STORED_ROWS")
+#undef STORED_ROWS
+#pragma push_macro("STRIDE")
+#undef STRIDE
+#pragma push_macro("SUMS")
+#undef SUMS
+#pragma push_macro("S_COPIES")
+#undef S_COPIES
+#pragma push_macro("THREADS")
+#undef THREADS
+#pragma push_macro("THROUGH")
+#undef THROUGH
+#pragma push_macro("TILE")
+#undef TILE
+#pragma push_macro("TILE_COLS")
+#undef TILE_COLS
+#pragma push_macro("TILE_M")
+#undef TILE_M
+#pragma push_macro("TILE_N")
+#undef TILE_N
+#pragma push_macro("TN")
+#undef TN
+#pragma push_macro("TWO")
+#undef TWO
+#pragma push_macro("UNIT")
+#undef UNIT
+#pragma push_macro("UNROLL")
+#undef UNROLL
+#pragma push_macro("VECTOR")
+#undef VECTOR
+#pragma push_macro("VECTORS")
+#undef VECTORS
+#pragma push_macro("WARPS")
+#undef WARPS
+#pragma push_macro("WARPS_ACROSS")
+#undef WARPS_ACROSS
+#pragma push_macro("WIDE")
+#undef WIDE
+#pragma push_macro("WIDE_PASSES")
+#undef WIDE_PASSES
+#pragma push_macro("WIDTH")
+#undef WIDTH
+#pragma push_macro("X")
+#undef X
+#pragma push_macro("a")
+#undef a
+#pragma push_macro("b")
+#undef b
+#pragma push_macro("block")
+#undef block
+#pragma push_macro("c")
+#undef c
+#pragma push_macro("cols")
+#undef cols
+#pragma push_macro("d")
+#undef d
+#pragma push_macro("depth")
+#undef depth
+#pragma push_macro("e")
+#undef e
+#pragma push_macro("g")
+#undef g
+#pragma push_macro("h")
+#undef h
+#pragma push_macro("height")
+#undef height
+#pragma push_macro("i")
+#undef i
+#pragma push_macro("j")
+#undef j
+#pragma push_macro("k")
+#undef k
+#pragma push_macro("l")
+#undef l
+#pragma push_macro("m")
+#undef m
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("n")
+#undef n
+#pragma push_macro("near")
+#undef near
+#pragma push_macro("o")
+#undef o
+#pragma push_macro("p")
+#undef p
+#pragma push_macro("q")
+#undef q
+#pragma push_macro("r")
+#undef r
+#pragma push_macro("rows")
+#undef rows
+#pragma push_macro("s")
+#undef s
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("small")
+#undef small
+#pragma push_macro("t")
+#undef t
+#pragma push_macro("threads")
+#undef threads
+#pragma push_macro("tile")
+#undef tile
+#pragma push_macro("u")
+#undef u
+#pragma push_macro("v")
+#undef v
+#pragma push_macro("w")
+#undef w
+#pragma push_macro("width")
+#undef width
+#pragma push_macro("x")
+#undef x
+#pragma push_macro("y")
+#undef y
+#pragma push_macro("z")
+#undef z
+#endif
+
+/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
+   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+#if TMM__HOST && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconstant-logical-operand"
+#pragma GCC diagnostic ignored "-Wself-assign"
+#endif
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
@@ -1046,13 +1490,19 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* Can a launch itself not cause this error? Then the device had failed before, which stays so: the
-   CUDA Runtime API says of these that they leave the process in an inconsistent state. */
+/* Errors after which a device does no more work: the CUDA Runtime API says of these that they leave
+   the process in an inconsistent state. Of some an operand may be the cause, that is host memory or
+   too small: in this launch, which may report it, or before. Others our kernels do not cause. */
+static inline int tmm__is_of_memory(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||
+           error == cudaErrorInvalidAddressSpace;
+}
+
 static inline int tmm__is_sticky(cudaError_t error)
 {
-    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
+    return tmm__is_of_memory(error) || error == cudaErrorLaunchTimeout ||
            error == cudaErrorHardwareStackError || error == cudaErrorIllegalInstruction ||
-           error == cudaErrorMisalignedAddress || error == cudaErrorInvalidAddressSpace ||
            error == cudaErrorInvalidPc || error == cudaErrorLaunchFailure ||
            error == cudaErrorAssert || error == cudaErrorECCUncorrectable;
 }
@@ -1061,6 +1511,11 @@ static inline int tmm__is_sticky(cudaError_t error)
 static inline tmm_status tmm__launched(cudaError_t error)
 {
     if (!tmm__is_sticky(error)) return tmm__cuda(error, "kernel launch");
+    if (tmm__is_of_memory(error))
+        return tmm__fail(TMM_ERROR_CUDA,
+                         "kernel launch: %s, in this launch or before it; is an operand host "
+                         "memory, or smaller than its shape?",
+                         cudaGetErrorString(error));
     return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
                      cudaGetErrorString(error));
 }
@@ -1906,7 +2361,7 @@ static inline double tmm__pack_time(double bytes)
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/status.h. Used by: type/. */
+   Uses: once/status.h, once/device.h. Used by: type/, host/. */
 #if TMM__HOST && !defined(TMM__PART_ARGUMENTS)
 #define TMM__PART_ARGUMENTS
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
@@ -1944,8 +2399,8 @@ typedef struct tmm__operands {
     int reads_AB;   /* 0 where alpha is 0 */
 } tmm__operands;
 
-/* What all forms of GEMM ask of their arguments. */
-static inline tmm_status tmm__check_gemm(const tmm__operands *o)
+/* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
+static inline tmm_status tmm__check_sizes(const tmm__operands *o)
 {
     const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
     if (!nA && o->opA != TMM_OP_T)
@@ -1969,6 +2424,158 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
     if (status == TMM_OK)
         status =
             tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
+    return status;
+}
+
+/* Elements in memory: `rows` rows of `cols` bytes that begin ld bytes apart. */
+typedef struct tmm__area {
+    size_t begin;
+    long long rows, cols, ld;
+} tmm__area;
+
+static inline tmm__area tmm__area_of(const void *X, long long rows, long long cols, long long ld,
+                                     size_t element)
+{
+    tmm__area area = {(size_t)X, rows, cols * (long long)element, ld * (long long)element};
+    if (cols == ld) area.cols *= rows; /* without gaps it is one row */
+    if (cols == ld || rows == 1) area.rows = 1, area.ld = area.cols;
+    return area;
+}
+
+/* Operand A (0), B (1) or C (2), as it is stored. */
+static inline tmm__area tmm__area_of_operand(const tmm__operands *o, int which)
+{
+    const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
+    if (which == 0)
+        return tmm__area_of(o->A, nA ? o->M : o->K, nA ? o->K : o->M, o->lda, o->element);
+    if (which == 1)
+        return tmm__area_of(o->B, nB ? o->K : o->N, nB ? o->N : o->K, o->ldb, o->element);
+    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element);
+}
+
+static inline long long tmm__area_bytes(const tmm__area *a)
+{
+    return (a->rows - 1) * a->ld + a->cols;
+}
+
+/* Have two areas a byte in common? Never 1 if they have not: matrices may lie within each other,
+   each in the gaps of the other. Exact if both have one distance of rows, or one has no gaps; of
+   others the first 16 rows are looked at that may be in common. Takes some ns. */
+static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
+{
+    const long long d = (long long)(c->begin - a->begin);
+    if (d >= tmm__area_bytes(a) || -d >= tmm__area_bytes(c)) return 0; /* nearly always */
+    if (c->rows > a->rows) return tmm__areas_meet(c, a);
+    if (a->ld == c->ld) { /* c begins in row `row` of a, at `col`, and may go on in the next one */
+        const long long row = d >= 0 ? d / a->ld : -((-d - 1) / a->ld) - 1, col = d - row * a->ld;
+        return (col < a->cols && row < a->rows && row + c->rows > 0) ||
+               (col + c->cols > a->ld && row + 1 < a->rows && row + 1 + c->rows > 0);
+    }
+    const long long first = d + c->cols > 0 ? 0 : (-d - c->cols) / c->ld + 1;
+    for (long long i = first; i < c->rows && i < first + 16; i++) {
+        const long long from =
+            d + i * c->ld; /* of this row of c: the first of a that ends behind */
+        const long long row = from < a->cols ? 0 : (from - a->cols) / a->ld + 1;
+        if (row < a->rows && row * a->ld < from + c->cols) return 1;
+    }
+    return 0;
+}
+
+static inline tmm_status tmm__fail_overlap(const char *X)
+{
+    return tmm__fail(
+        TMM_ERROR_ARGUMENT,
+        "C overlaps %s: each would be overwritten while it is read; no product is done "
+        "in place",
+        X);
+}
+
+/* An error if C has an element in common with A or B, where these are read. */
+static inline tmm_status tmm__check_overlap(const tmm__operands *o)
+{
+    if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
+    const tmm__area C = tmm__area_of_operand(o, 2);
+    for (int which = 0; which < 2; which++) {
+        const tmm__area X = tmm__area_of_operand(o, which);
+        if (tmm__areas_meet(&X, &C)) return tmm__fail_overlap(which == 0 ? "A" : "B");
+    }
+    return TMM_OK;
+}
+
+/* What all forms of GEMM ask of their arguments. */
+static inline tmm_status tmm__check_gemm(const tmm__operands *o)
+{
+    const tmm_status status = tmm__check_sizes(o);
+    return status != TMM_OK ? status : tmm__check_overlap(o);
+}
+
+/* The same for a batch: product b has X + b strides[0 or 1], in elements, and C + b strides[2].
+   Looks at the first and the last X, and at what C has there. */
+static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
+                                                  const long long strides[3], long long batch)
+{
+    if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
+    const tmm__area C = tmm__area_of_operand(o, 2);
+    const long long strideC = strides[2] * (long long)o->element;
+    for (int which = 0; which < 2; which++)
+        for (int last = 0; last < 2; last++) {
+            tmm__area X = tmm__area_of_operand(o, which);
+            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] * o->element : 0;
+            const long long d = (long long)(X.begin - C.begin);
+            if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
+                continue;                          /* nearly always */
+            long long b = d < 0 ? 0 : d / strideC; /* the product whose C begins before X */
+            if (b > batch - 1) b = batch - 1;
+            for (long long n = b; n <= b + 1 && n < batch; n++) {
+                tmm__area Cn = C;
+                Cn.begin += (size_t)n * (size_t)strideC;
+                if (tmm__areas_meet(&X, &Cn)) return tmm__fail_overlap(which == 0 ? "A" : "B");
+            }
+        }
+    return TMM_OK;
+}
+
+/* Must copies of this matrix pass through pinned memory? An error if it is device memory. */
+static inline tmm_status tmm__is_staged(const char *name, const void *X, size_t bytes, int *staged)
+{
+    const char *ends[2] = {(const char *)X, (const char *)X + (bytes > 0 ? bytes - 1 : 0)};
+    *staged = 0;
+    if (X == NULL || bytes == 0) return TMM_OK;
+    for (int n = 0; n < 2; n++) {
+        cudaPointerAttributes attributes;
+        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, ends[n]))) {
+            *staged = 1; /* before CUDA 11, memory from malloc is an error */
+        } else if (attributes.type == cudaMemoryTypeDevice) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%s is device memory, but must be host memory (tmm_?gemm and "
+                             "tmm_?gemm_multi take device memory)",
+                             name);
+        } else if (attributes.type == cudaMemoryTypeUnregistered) {
+            *staged = 1;
+        }
+    }
+    return TMM_OK;
+}
+
+/* After a launch that failed for memory that it could not reach: names the operand that is host
+   memory, as far as CUDA still answers. */
+static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status status)
+{
+    const void *const matrices[3] = {o->C, o->A, o->B};
+    const char *const names[3] = {"C", "A", "B"};
+    int device = 0;
+    if (!tmm__succeeded(cudaGetDevice(&device)) ||
+        tmm__attribute(cudaDevAttrPageableMemoryAccess, device, 0))
+        return status; /* this device reads host memory */
+    for (int n = 0; n < (o->K > 0 && o->reads_AB ? 3 : 1); n++) {
+        cudaPointerAttributes attributes;
+        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, matrices[n]))) return status;
+        if (attributes.type == cudaMemoryTypeUnregistered)
+            return tmm__fail(status,
+                             "kernel launch: the device cannot reach %s, which is host memory "
+                             "(tmm_?gemm_host and tmm_?matmul take that)",
+                             names[n]);
+    }
     return status;
 }
 #endif
@@ -3707,29 +4314,7 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     free(w->tasks);
 }
 
-/* Must copies of this matrix pass through the pinned ring? */
-static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
-{
-    const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
-    *staged = 0;
-    if (X == NULL || bytes == 0) return TMM_OK;
-    for (int n = 0; n < 2; n++) {
-        cudaPointerAttributes attributes;
-        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, ends[n]))) {
-            *staged = 1; /* before CUDA 11, memory from malloc is an error */
-        } else if (attributes.type == cudaMemoryTypeDevice) {
-            return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%s is device memory, but must be host memory (tmm_?gemm and "
-                             "tmm_?gemm_multi take device memory)",
-                             name);
-        } else if (attributes.type == cudaMemoryTypeUnregistered) {
-            *staged = 1;
-        }
-    }
-    return TMM_OK;
-}
-
-/* The same for A, B and C. */
+/* Must copies of A, B and C pass through the pinned ring? */
 static inline tmm_status tmm__find_staged(tmm__host *h)
 {
     const tmm__job *job = &h->job;
@@ -4208,7 +4793,10 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
-#ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#ifdef TMM_TILE                        /* TMM_SHARED has this tile alone */
+#if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
+#error "tiledmm.cuh: TMM_TILE must be 1 to 32, a number and not the name of a macro"
+#endif
 #define TMM__ONE_TILE    1
 #define TMM__SHARED_TILE TMM_TILE
 #else
@@ -4258,6 +4846,18 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
 #endif
+#if TMM__KERNELS /* before the errors that follow from another type */
+static_assert(
+    !__is_class(TMM_SUM) && !__is_union(TMM_SUM),
+    "tiledmm.cuh: TMM_SUM, which is TMM_TYPE if not defined, must be an integer or floating "
+    "type of C++ itself: for __half define it as float; complex numbers and structs cannot "
+    "be multiplied");
+static_assert(
+    __is_constructible(TMM_SUM, TMM_TYPE) && __is_constructible(TMM_TYPE, TMM_SUM) &&
+        __is_trivially_copyable(TMM_TYPE),
+    "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
+    "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
+#endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
    Uses: once/types.h. Used by: callers. */
@@ -4265,7 +4865,8 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
    lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
-   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch). */
+   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
+   pointer may only show at cudaDeviceSynchronize). */
 TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                 TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
                                 long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
@@ -7353,6 +7954,21 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
         SIZE = sizeof(TMM_TYPE)
     };
     static_assert(16 * (LINES + 4) <= 2 * STAGE, "a group of sums has room in the ring");
+    static_assert(GROUPS >= 1 && 16 * GROUPS <= COLS,
+                  "TMM__NARROW_LIST: at most 4 groups, of 16 of the TMM__NARROW_PLACES each");
+    static_assert(
+        (int)TMM__NARROW_THREADS == 128 && COLS == 64 && LINES == 512,
+        "TMM__NARROW_THREADS, _PLACES and _LINES must be 128, 64 and 512: a thread copies "
+        "and owns a fixed part of them");
+    static_assert(16 * DEPTH == (int)TMM__NARROW_THREADS,
+                  "TMM__NARROW_DEPTH must be 8: 16 threads copy each of its k");
+    static_assert(
+        PITCH >= COLS + LINES && PITCH % 4 == 0,
+        "TMM__NARROW_PITCH must have room for a row, and be a multiple of 4: fragments are "
+        "loaded by 16 bytes");
+    static_assert((int)TMM__NARROW_STAGES >= 2 && 2 * STAGE * SIZE <= 49152 &&
+                      (int)TMM__NARROW_STAGES * STAGE * SIZE <= 99 * 1024,
+                  "TMM__NARROW_STAGES must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *const ring = (TMM_TYPE *)tmm_memory;
     const int thread = threadIdx.x, lane = thread % 32;
@@ -11353,9 +11969,10 @@ TMM_KERNEL void __launch_bounds__(128)
                 if (exists) looked++;
 #pragma unroll
                 for (int i = 0; i < CHOICES; i++) {
-                    float T = tmm__int8_threshold(parts[h][i],
-                                                  tmm__int8_rest(tables.limit[i], &line), line.one);
-                    if (exists && !(size >= T)) count[i]++;
+                    float threshold =
+                        tmm__int8_threshold(parts[h][i], tmm__int8_rest(tables.limit[i], &line),
+                                            line.one);
+                    if (exists && !(size >= threshold)) count[i]++;
                 }
             }
         }
@@ -12030,10 +12647,10 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
-                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float threshold = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
-                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
-                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= threshold;
+                shown |= units * row_unit[h] * col_unit[i] >= threshold;
                 bool exists = row + 8 * h < job->M && col + 8 * j + i < job->N;
                 if (exists && shown) proved |= 1u << i;
                 if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
@@ -13942,6 +14559,14 @@ static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, lon
 }
 
 #if TMM__IS_FLOAT
+/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
+#define TMM__CHECK(pass, name, groups)                                                          \
+    static_assert((groups) == 3 || (groups) == 4,                                               \
+                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
+                  "others in narrow.step of once/tuning.h");
+TMM__NARROW_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* How a launch of KERNEL NARROW is made. */
 typedef struct TMM_FN(narrow__choice) {
     tmm__narrow s;
@@ -15359,9 +15984,10 @@ static inline int TMM_FN(gemm__overlaps)(long long M, long long N, long long ldc
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, long long ldc,
+static inline tmm_status TMM_FN(gemm__check_batch)(const tmm__operands *o,
                                                    const long long strides[3], long long batch)
 {
+    const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
@@ -15380,7 +16006,7 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
                          strides[2], M, N, ldc);
-    return TMM_OK;
+    return tmm__check_batch_overlap(o, strides, batch);
 }
 
 /* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
@@ -15507,8 +16133,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     const int reads_AB = !((TMM_SUM)alpha == 0);
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
-    tmm_status status = tmm__check_gemm(&operands);
-    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(M, N, ldc, strides, batch);
+    tmm_status status = tmm__check_sizes(&operands);
+    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(&operands, strides, batch);
+    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
@@ -15517,6 +16144,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     *tmm__device_of_product() = tmm__current_device();
     status = TMM_FN(gemm__batch)(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
+    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
+        return tmm__blame_operand(&operands, status);
     return status;
 }
 
@@ -15683,6 +16312,11 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
         return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
                          "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
                          bytes, needed);
+    const tmm__area to = tmm__area_of(memory, 1, (long long)needed, (long long)needed, 1);
+    const tmm__area from = tmm__area_of(X, (op == TMM_OP_N) != is_B ? lines : K,
+                                        (op == TMM_OP_N) != is_B ? K : lines, ld, sizeof *X);
+    if (memory != NULL && needed > 0 && tmm__areas_meet(&from, &to))
+        return tmm__fail(TMM_ERROR_ARGUMENT, "memory overlaps %s", is_B ? "B" : "A");
     int owned = memory == NULL && needed > 0;
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
@@ -15738,6 +16372,10 @@ static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, 
         if (ready == NULL) {
             tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &bytes);
             if (status != TMM_OK) return status;
+        } else if (ready->ld == 0) { /* all zeros */
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c is not prepared: it was released, or its preparation failed",
+                             is_B ? 'B' : 'A');
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
@@ -15787,6 +16425,16 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                     lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
                                     alpha != 0};
     status = tmm__check_gemm(&operands);
+    for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
+        const tmm_prepared *ready = is_B ? options->B : options->A;
+        if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
+        const long long bytes = (long long)TMM_FN(gemm__prepared_bytes)(ready->lines, K);
+        const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
+        const tmm__area area = tmm__area_of_operand(&operands, 2);
+        if (bytes > 0 && tmm__areas_meet(&memory, &area))
+            return tmm__fail_overlap(is_B ? "the memory of the prepared B"
+                                          : "the memory of the prepared A");
+    }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
@@ -15823,6 +16471,11 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
     TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    int staged = 0;
+    status = tmm__is_staged("A", A, bytesA, &staged);
+    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
+    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
+    if (status != TMM_OK) return status;
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
     status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
@@ -15965,11 +16618,35 @@ static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const 
     const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
                                     lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
                                     reads};
-    tmm_status status = tmm__check_gemm(&operands);
+    tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                    opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
     return status;
+}
+
+/* An error if C of a part has an element in common with A or B of any. */
+static inline tmm_status TMM_FN(gemm__check_parts)(const tmm__job *job, const tmm_part *parts,
+                                                   int count)
+{
+    const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+    const long long N = job->N, K = job->K;
+    const size_t size = sizeof(TMM_TYPE);
+    for (int n = 0; n < count && K > 0; n++) {
+        const tmm_part *p = &parts[n];
+        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, size);
+        for (int m = 0; m < count && p->rows > 0; m++) {
+            const tmm_part *q = &parts[m];
+            const tmm__area A =
+                tmm__area_of(q->A, nA ? q->rows : K, nA ? K : q->rows, q->lda, size);
+            const tmm__area B = tmm__area_of(q->B, q->rows_B, nB ? N : K, q->ldb, size);
+            const int at_A = q->rows > 0 && tmm__areas_meet(&A, &C);
+            if (at_A || (q->rows_B > 0 && tmm__areas_meet(&B, &C)))
+                return tmm__fail(TMM_ERROR_ARGUMENT, "C of parts[%d] overlaps %c of parts[%d]", n,
+                                 at_A ? 'A' : 'B', m);
+        }
+    }
+    return TMM_OK;
 }
 
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -16023,7 +16700,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.kernel = kernel;
     job.allowed = TMM__PACK;
     job.launch = TMM_FN(gemm__block);
-    return tmm__multi_run(&job, parts, count);
+    status = TMM_FN(gemm__check_parts)(&job, parts, count);
+    return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
 #endif
@@ -16281,7 +16959,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
                                     lda,      B,        ldb, C, ldc, tmm__element_size(type),
                                     1};
-    status = tmm__check_gemm(&operands);
+    status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
@@ -16337,6 +17015,173 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #undef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE
+#endif
+#endif
+/* src/tiledmm/once/give_back.h. Macros of the caller are as they were.
+   Uses: once/set_aside.h. Used by: callers. */
+#if !defined(TMM__PASS) && !defined(TMM__MAKING_READY) && !defined(__CUDACC_RTC__)
+#pragma pop_macro("A")
+#pragma pop_macro("ABr")
+#pragma pop_macro("ACROSS")
+#pragma pop_macro("AHEAD")
+#pragma pop_macro("ALIGNED_ROWS")
+#pragma pop_macro("ALIGNS")
+#pragma pop_macro("ALONG")
+#pragma pop_macro("ALONG_K")
+#pragma pop_macro("ANY")
+#pragma pop_macro("AREA")
+#pragma pop_macro("AT_ONCE")
+#pragma pop_macro("As")
+#pragma pop_macro("B")
+#pragma pop_macro("BAND")
+#pragma pop_macro("BESIDE")
+#pragma pop_macro("BLOCK")
+#pragma pop_macro("BLOCKS_A")
+#pragma pop_macro("BLOCKS_B")
+#pragma pop_macro("BYTES")
+#pragma pop_macro("Br")
+#pragma pop_macro("Bs")
+#pragma pop_macro("C")
+#pragma pop_macro("CHOICES")
+#pragma pop_macro("CLUSTER")
+#pragma pop_macro("COLS")
+#pragma pop_macro("COPIES")
+#pragma pop_macro("COPY_AT")
+#pragma pop_macro("COUNT")
+#pragma pop_macro("Cr")
+#pragma pop_macro("DATA_PARALLEL")
+#pragma pop_macro("DEEP")
+#pragma pop_macro("DEPTH")
+#pragma pop_macro("DOUBTFUL")
+#pragma pop_macro("DOUBTFUL_SMALL")
+#pragma pop_macro("DOWN")
+#pragma pop_macro("EDGE")
+#pragma pop_macro("END")
+#pragma pop_macro("FIRST")
+#pragma pop_macro("FLUSH")
+#pragma pop_macro("FOURS")
+#pragma pop_macro("GRAIN")
+#pragma pop_macro("GROUPS")
+#pragma pop_macro("HALF")
+#pragma pop_macro("HALVES")
+#pragma pop_macro("K")
+#pragma pop_macro("K_GROUPS")
+#pragma pop_macro("L")
+#pragma pop_macro("LANES")
+#pragma pop_macro("LAST")
+#pragma pop_macro("LDA")
+#pragma pop_macro("LDB")
+#pragma pop_macro("LDC")
+#pragma pop_macro("LDS")
+#pragma pop_macro("LEAST_STEPS")
+#pragma pop_macro("LINES")
+#pragma pop_macro("LINES_A")
+#pragma pop_macro("LINES_B")
+#pragma pop_macro("LINES_M")
+#pragma pop_macro("LINES_N")
+#pragma pop_macro("LIST")
+#pragma pop_macro("M")
+#pragma pop_macro("MANY")
+#pragma pop_macro("MATRICES")
+#pragma pop_macro("MOST_PARTS")
+#pragma pop_macro("MOST_ROUNDS")
+#pragma pop_macro("MOST_TURNS")
+#pragma pop_macro("N")
+#pragma pop_macro("P")
+#pragma pop_macro("PACKED")
+#pragma pop_macro("PAIRS")
+#pragma pop_macro("PART")
+#pragma pop_macro("PASSES")
+#pragma pop_macro("PASSES_A")
+#pragma pop_macro("PIECES")
+#pragma pop_macro("PITCH")
+#pragma pop_macro("PITCH_A")
+#pragma pop_macro("PITCH_B")
+#pragma pop_macro("Q")
+#pragma pop_macro("QUADS")
+#pragma pop_macro("R")
+#pragma pop_macro("REJECTED")
+#pragma pop_macro("REJECTED_SMALL")
+#pragma pop_macro("RING")
+#pragma pop_macro("ROWS")
+#pragma pop_macro("ROW_BLOCKS")
+#pragma pop_macro("S")
+#pragma pop_macro("SIZE")
+#pragma pop_macro("SLOTS")
+#pragma pop_macro("SPARSE")
+#pragma pop_macro("SQUARE")
+#pragma pop_macro("STAGE")
+#pragma pop_macro("STAGED_ROWS")
+#pragma pop_macro("STAGES")
+#pragma pop_macro("STAGES_1")
+#pragma pop_macro("STAGES_2")
+#pragma pop_macro("STAGE_A")
+#pragma pop_macro("STEP")
+#pragma pop_macro("STEPS")
+#pragma pop_macro("STILL")
+#pragma pop_macro("STORED")
+#pragma pop_macro("STORED_ROWS")
+#pragma pop_macro("STRIDE")
+#pragma pop_macro("SUMS")
+#pragma pop_macro("S_COPIES")
+#pragma pop_macro("THREADS")
+#pragma pop_macro("THROUGH")
+#pragma pop_macro("TILE")
+#pragma pop_macro("TILE_COLS")
+#pragma pop_macro("TILE_M")
+#pragma pop_macro("TILE_N")
+#pragma pop_macro("TN")
+#pragma pop_macro("TWO")
+#pragma pop_macro("UNIT")
+#pragma pop_macro("UNROLL")
+#pragma pop_macro("VECTOR")
+#pragma pop_macro("VECTORS")
+#pragma pop_macro("WARPS")
+#pragma pop_macro("WARPS_ACROSS")
+#pragma pop_macro("WIDE")
+#pragma pop_macro("WIDE_PASSES")
+#pragma pop_macro("WIDTH")
+#pragma pop_macro("X")
+#pragma pop_macro("a")
+#pragma pop_macro("b")
+#pragma pop_macro("block")
+#pragma pop_macro("c")
+#pragma pop_macro("cols")
+#pragma pop_macro("d")
+#pragma pop_macro("depth")
+#pragma pop_macro("e")
+#pragma pop_macro("g")
+#pragma pop_macro("h")
+#pragma pop_macro("height")
+#pragma pop_macro("i")
+#pragma pop_macro("j")
+#pragma pop_macro("k")
+#pragma pop_macro("l")
+#pragma pop_macro("m")
+#pragma pop_macro("max")
+#pragma pop_macro("min")
+#pragma pop_macro("n")
+#pragma pop_macro("near")
+#pragma pop_macro("o")
+#pragma pop_macro("p")
+#pragma pop_macro("q")
+#pragma pop_macro("r")
+#pragma pop_macro("rows")
+#pragma pop_macro("s")
+#pragma pop_macro("size")
+#pragma pop_macro("small")
+#pragma pop_macro("t")
+#pragma pop_macro("threads")
+#pragma pop_macro("tile")
+#pragma pop_macro("u")
+#pragma pop_macro("v")
+#pragma pop_macro("w")
+#pragma pop_macro("width")
+#pragma pop_macro("x")
+#pragma pop_macro("y")
+#pragma pop_macro("z")
+#if TMM__HOST && defined(__GNUC__)
+#pragma GCC diagnostic pop
 #endif
 #endif
 /* ============================== HISTORY =======================================================

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The worked examples of CONTRIBUTING, carried out on a copy by the commands that it shows: another
 # tile for KERNEL TENSOR, one more instance of KERNEL SMALL, a new kernel. What is built then must
-# have the new instance or kernel, use it, and multiply rightly.
+# have the new instance or kernel, use it, and multiply rightly. Edits that a kernel does not take must
+# not compile.
 . "$(dirname "$0")/tap.bash"
 copy=$work/copy
 mkdir -p "$copy/tests" && cp -r src "$copy/" && cp -r tests/change "$copy/tests/"
@@ -93,4 +94,34 @@ example() {
 example "change a tile" tensor tmm_dgemm_tensor_128x64
 example "add an instance" small tmm_sgemm_small_64x32
 example "add a kernel" strided tmm_sgemm_strided
+
+# ---- edits that a kernel cannot follow -------------------------------------------------------------
+# must_not_compile EDIT FILE SENTENCE: after this edit by sed of src/tiledmm/FILE there is one sentence
+# for the compiler's error, which names the number to change.
+printf '#define TMM_NO_DOUBLE\n#define TMM_NO_INT\n#include "tiledmm.cuh"\n' >"$work/float.cu"
+must_not_compile() {
+    local edit=$1 file=$2 sentence=$3
+    rm -rf "$copy/src" && cp -r src "$copy/" && sed -i "$edit" "$copy/src/tiledmm/$file"
+    if cmp -s "src/tiledmm/$file" "$copy/src/tiledmm/$file" || ! bash "$copy/src/join.sh" >"$work/join.txt" 2>&1; then
+        not_ok "$edit: is an edit and joins" "$work/join.txt"
+    elif cpu/cucc -O0 -I "$copy" -c "$work/float.cu" -o "$work/float.o" >"$work/build.txt" 2>&1; then
+        not_ok "$edit: does not compile"
+    elif grep -qF "$sentence" "$work/build.txt"; then
+        ok "$edit: does not compile, with a sentence"
+    else
+        not_ok "$edit: does not compile, with a sentence" "$work/build.txt"
+    fi
+}
+list='s/_(4, 3, 3) _(5, 4, 4)/&' # of the instances of NARROW
+must_not_compile "$list _(3, 5, 5)/" kernels/narrow.cuh "TMM__NARROW_LIST: at most 4 groups"
+must_not_compile "$list _(3, 2, 2)/" kernels/narrow.cuh "TMM__NARROW_LIST: instance 2 must have 3 or 4 groups"
+number() { must_not_compile "s/TMM__NARROW_$1 = [0-9]*/TMM__NARROW_$1 = $2/" once/schedule.h "$3"; }
+number DEPTH 16 "TMM__NARROW_DEPTH must be 8"
+number DEPTH 4 "TMM__NARROW_DEPTH must be 8"
+number THREADS 256 "must be 128, 64 and 512"
+number LINES 256 "must be 128, 64 and 512"
+number PLACES 128 "must be 128, 64 and 512"
+number STAGES 1 "TMM__NARROW_STAGES must be 2 at least"
+number STAGES 6 "fit into the 99 KB"
+must_not_compile 's/\(TMM__NARROW_PITCH = .*\) + 4/\1 + 2/' once/schedule.h "TMM__NARROW_PITCH must have room"
 tap_done

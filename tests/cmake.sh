@@ -154,4 +154,37 @@ if have cmake; then
     check "find_package of a later version does not" refused 0.2
     check "find_package of an earlier minor version, another API, does not" refused 0.0.9
 fi
+if have cmake; then
+    # told ARCHITECTURES...: what the package says of each way to get at it, without a compiler
+    mkdir "$work/tell"
+    printf 'cmake_minimum_required(VERSION 3.18)\nproject(tell LANGUAGES NONE)\nset(CMAKE_CUDA_COMPILER_LOADED 1)\n%s' \
+        'if(ADD)
+add_subdirectory("${ADD}" tiledmm)
+else()
+find_package(tiledmm REQUIRED)
+endif()
+' >"$work/tell/CMakeLists.txt"
+    told() {
+        rm -rf "$work/tell/build"
+        cmake -S "$work/tell" -B "$work/tell/build" -DCMAKE_CUDA_ARCHITECTURES="$1" -DADD="$2" -DCMAKE_PREFIX_PATH="$work/moved" 2>&1
+    }
+    warned() { told "$@" | grep -F "tiledmm: CMAKE_CUDA_ARCHITECTURES is $1: kernels are compiled without"; }
+    quiet() { told "$@" >"$work/told.txt" && cat "$work/told.txt" && ! grep -q 'tiledmm: ' "$work/told.txt"; }
+    for old in 75 52-real '60;75-virtual'; do
+        check "CMake: find_package says that $old has no fast instructions" warned "$old" ''
+    done
+    check "CMake: add_subdirectory says so" warned 75 "$root"
+    for new in native all-major 90a '75;80' 120-real; do
+        check "CMake: nothing is said of $new" quiet "$new" ''
+    done
+fi
+if [ "$no_cmake" ]; then
+    skip "CMake: says so where nobody chose an architecture" "$no_cmake"
+else
+    unchosen() {
+        cmake -S tests/cmake -B "$work/unchosen" -DWAY=add_subdirectory -DTILEDMM="$root" 2>&1 |
+            grep 'tiledmm: CMAKE_CUDA_ARCHITECTURES is [57][0-9]: kernels'
+    }
+    check "CMake: says so where nobody chose an architecture" unchosen
+fi
 tap_done

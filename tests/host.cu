@@ -560,7 +560,7 @@ static void test_errors(void)
     static const long long too_few[2] = {3, 4}, too_many[2] = {30, 40}, negative[2] = {-1, 51};
     static const double bad[2] = {1, -1}, none[2] = {0, 0};
     static const double infinite[2] = {1, HUGE_VAL}, no_number[2] = {HUGE_VAL - HUGE_VAL, 1};
-    float *device = NULL, small[4] = {1, 2, 3, 4};
+    float *device = NULL, small[8] = {1, 2, 3, 4};
     make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 50, 40, 30, 1, 0, 0);
     memset(p.expected, 0, p.bytesC);
 #define TRY(set, wanted, word, what)       \
@@ -592,14 +592,15 @@ static void test_errors(void)
     long long changed = 0;
     tap_ok(spoiled(&p, &changed) == 0 && changed == 0, "none of these touches C");
     cudaMalloc((void **)&device, 64);
-    rejects(tmm_sgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 2, 1, small, 2, device, 2, 0, small, 2, NULL),
+    rejects(tmm_sgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 2, 1, small, 2, device, 2, 0, small + 4, 2,
+                           NULL),
             TMM_ERROR_ARGUMENT, "B is device memory", "device memory for B");
     cudaFree(device);
     rejects(tmm_sgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 2, 1, NULL, 2, small, 2, 0, small, 2, NULL),
             TMM_ERROR_ARGUMENT, "A is NULL", "A = NULL");
     rejects(tmm_sgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 2, 1, small, 1, small, 2, 0, small, 2, NULL),
             TMM_ERROR_ARGUMENT, "lda", "lda below K");
-    rejects(tmm_biasedgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 1, 1, small, 1, small, 2, 0, small, 2,
+    rejects(tmm_biasedgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 1, 1, small, 1, small, 2, 0, small + 4, 2,
                                 NULL),
             TMM_ERROR_UNSUPPORTED, "TMM_EPILOGUE", "a type with an epilogue");
     rejects(tmm_sgemm_host((tmm_op)7, TMM_OP_N, 2, 2, 2, 1, small, 2, small, 2, 0, small, 2, NULL),

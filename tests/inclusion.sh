@@ -182,17 +182,40 @@ refused() {
     grep -qF "$sentence" "$work/check.txt"
 }
 printf '#define TMM_NAME x\n#define TMM_TILE 33\n#include "tiledmm.cuh"\n' >"$work/tile.cu"
+printf '#define TILE 16\n#define TMM_NAME x\n#define TMM_TILE TILE\n#include "tiledmm.cuh"\n' >"$work/tile_name.cu"
 printf '#define TMM_NAME x\n#define TMM_TYPE __int128\n#include "tiledmm.cuh"\n' >"$work/type.cu"
 # TMM_BLOCK is set by whoever pastes the kernel alone
 sed -n '/KERNEL REGISTER =/,/^.. END OF KERNEL/p' tiledmm.cuh |
     sed '1i #define TMM_TYPE float\n#define TMM_BLOCK 5' >"$work/block.cu"
+# own NAME TYPE LINES: a file with a type that is no number
+own() { printf '%s\n#define TMM_NO_READY_MADE\n#define TMM_TYPE %s\n#define TMM_NAME x\n#include "tiledmm.cuh"\n' "$3" "$2" >"$work/$1.cu"; }
+own complex 'std::complex<float>' '#include <complex>'
+own struct pair 'struct pair { float a, b; };'
+own half __half '#include <cuda_fp16.h>'
+own summed 'std::complex<float>' '#include <complex>
+#define TMM_SUM float'
 printf '#define TMM_TYPE float\n#include "tiledmm.cuh"\n' >"$work/name.cu"
 cp "$work/name.cu" "$work/name.c"
-wrong_macros() { # COMPILER COMMAND...
-    local compiler=$1
+# first_error SENTENCE COMMAND...: likewise, and it is the first of them
+first_error() {
+    local sentence=$1
     shift
+    "$@" && return 1
+    grep -m 1 -E 'error|fault' "$work/check.txt" | grep -F "$sentence"
+}
+wrong_macros() { # COMPILER COMMAND...
+    local compiler=$1 type
+    shift
+    for type in complex struct half; do
+        check "$compiler: a TMM_TYPE that is no number ($type) is refused, first with a sentence" \
+            first_error "for __half define it as float" "$@" -c "$work/$type.cu" -o "$work/refused.o"
+    done
+    check "$compiler: complex numbers with a TMM_SUM float are refused, first with a sentence" \
+        first_error "converts to TMM_SUM and back" "$@" -c "$work/summed.cu" -o "$work/refused.o"
     check "$compiler: TMM_TILE 33 is refused with a sentence" \
         refused "TMM_TILE must be 1 to 32" "$@" -c "$work/tile.cu" -o "$work/refused.o"
+    check "$compiler: TMM_TILE that is the name of a macro is refused with a sentence" \
+        refused "a number and not the name of a macro" "$@" -c "$work/tile_name.cu" -o "$work/refused.o"
     check "$compiler: TMM_BLOCK 5 is refused with a sentence" \
         refused "TMM_BLOCK must be 4 or 8" "$@" -c "$work/block.cu" -o "$work/refused.o"
     check "$compiler: an element of 16 bytes is refused with a sentence" \
@@ -201,6 +224,22 @@ wrong_macros() { # COMPILER COMMAND...
         refused "TMM_TYPE is defined without TMM_NAME" "$@" -c "$work/name.cu" -o "$work/refused.o"
 }
 wrong_macros "CPU runner" "${cpu[@]}"
+again() { # FIRST OPTION SENTENCE: included with FIRST, then once more with OPTION
+    printf '%s\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n#define %s\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n' \
+        "$1" "$2" >"$work/again.c"
+    refused "$3" gcc -std=c99 -I. -fsyntax-only "$work/again.c"
+}
+for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_NO_READY_MADE \
+    TMM_NO_DOUBLE TMM_NO_INT RAYT_IMPLEMENTATION RAYT_EXTERN; do
+    check "$option before a second inclusion is refused with a sentence" \
+        again '' $option "$option must be defined before the first #include"
+    stays() { ! again "#define $option" LATER 'no such sentence' && ! grep -q error "$work/check.txt"; }
+    check "$option before the first one may stay defined" stays
+done
+for option in 'TMM_TILE 8' 'TMM_SUM double' 'TMM_EPILOGUE(value, row, col) (value)'; do
+    check "$option without TMM_NAME in a second inclusion is refused with a sentence" \
+        again "" "$option" "need a TMM_NAME after the first #include"
+done
 check "C99: TMM_TYPE without TMM_NAME is refused with a sentence" \
     refused "TMM_TYPE is defined without TMM_NAME" gcc -std=c99 -I. -c "$work/name.c" -o "$work/refused.o"
 

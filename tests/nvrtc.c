@@ -51,6 +51,18 @@ static char *compile(const char *source, const char *header, const char *option)
     return ptx;
 }
 
+/* README's call, which tests/nvrtc.sh has put into readme.h. */
+static int readme_compiles(const char *text)
+{
+    const char *options[1] = {"-DTMM_SIMPLE"}, *name = "tiledmm.cuh";
+    const char *source = "#include \"tiledmm.cuh\"\n";
+    nvrtcProgram program = NULL;
+#include "readme.h"
+    nvrtcResult result = nvrtcCompileProgram(program, 1, options);
+    nvrtcDestroyProgram(&program);
+    return result == NVRTC_SUCCESS;
+}
+
 static void test_compiled(const char *way, const char *ptx)
 {
     tap_ok(ptx != NULL, "%s: compiles without a word", way);
@@ -114,6 +126,8 @@ int main(int count, char **words)
     test_entries("from a folder", ptx, kernels);
     free(ptx);
 
+    tap_ok(readme_compiles(header), "README's way, by name");
+
     /* Its inclusions of itself must find it, too. */
     ptx = compile("#include \"tiledmm.cuh\"\n", header, NULL);
     test_compiled("from memory", ptx);
@@ -124,7 +138,9 @@ int main(int count, char **words)
                   "#define TMM_TYPE unsigned\n"
                   "#define TMM_NAME u\n"
                   "#define TMM_TILE 24\n"
-                  "#include \"tiledmm.cuh\"\n",
+                  "#include \"tiledmm.cuh\"\n"
+                  "#define N 1024\n"
+                  "#include \"tiledmm.cuh\"\n", /* which now has nothing to do */
                   header, NULL);
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
@@ -139,6 +155,10 @@ int main(int count, char **words)
                   header, NULL);
     tap_ok(!ptx && compiler_said && strstr(compiler_said, "TMM_TILE must be 1 to 32"),
            "TMM_TILE 33 is refused with a sentence");
+    free(ptx);
+    ptx = compile("#define N 1024\n#include \"tiledmm.cuh\"\n", header, NULL);
+    tap_ok(!ptx && compiler_said && strstr(compiler_said, "such as N or TILE after the #include"),
+           "a macro N before the #include is refused with a sentence: there is no push_macro");
     free(ptx);
     free(compiler_said);
     free(header);

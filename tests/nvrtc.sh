@@ -17,7 +17,8 @@ done < <(folders LIBRARIES -L && echo "/usr/lib/$(uname -m)-linux-gnu")
 [ "$include" ] || skip_all "$name" "this toolkit has no nvrtc.h"
 [ "$library" ] || skip_all "$name" "this toolkit has no libnvrtc.so"
 
-gcc -std=c99 -Wall -Wextra -Werror -isystem "$include" tests/nvrtc.c -o "$work/nvrtc" \
+grep -o 'nvrtcCreateProgram(&program[^`]*)' README.md | sed 's/$/;/' >"$work/readme.h"
+gcc -std=c99 -Wall -Wextra -Werror -isystem "$include" -I"$work" tests/nvrtc.c -o "$work/nvrtc" \
     -L"$library" -Wl,-rpath,"$library" -lnvrtc -lm >"$work/gcc.txt" 2>&1 || {
     not_ok "tests/nvrtc.c compiles and links" "$work/gcc.txt"
     tap_done

@@ -5,6 +5,7 @@
 #   Microsoft's compiler (its macros, its keywords, its 32-bit long) and finds no header of a real
 #   system, only the functions below, which Microsoft's C library has. A POSIX call, a GNU extension
 #   outside a guard or an attribute that is not for this compiler is an error then.
+# - nvcc compiles all of them without a warning, whether g++ or clang++ is its host compiler.
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 mkdir "$work/crt" || exit 1
@@ -211,4 +212,20 @@ else
         skip "host code and kernels under Microsoft's rules" "this clang does not read this toolkit's headers"
     fi
 fi
+
+# ---- host compilers of nvcc -----------------------------------------------------------------------
+printf '#define TMM_NO_INT\n#define TMM_FLOAT_TENSOR\n#define TMM_DOUBLE_TENSOR\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n' >"$work/all.cu"
+for compiler in g++ clang++; do
+    name="nvcc with $compiler: no warning of -Wall -Wextra -Wconversion"
+    if ! have nvcc; then
+        skip "$name" "nvcc is not installed"
+    elif ! have $compiler; then
+        skip "$name" "$compiler is not installed"
+    else
+        faster=()
+        nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max) # warnings come from what is before the optimizer
+        check "$name" nvcc -ccbin $compiler -allow-unsupported-compiler "${faster[@]}" -arch=sm_80 -Werror all-warnings \
+            -Xcompiler "-Wall,-Wextra,-Wconversion" -I. -c "$work/all.cu" -o "$work/all.o"
+    fi
+done
 tap_done

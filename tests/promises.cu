@@ -102,7 +102,7 @@ static void test_culprits(void)
         tap_ok(0, "memory for the operands");
         return;
     }
-    test_sentence(tmm_sgemm_with(TMM_PIPELINED, N, N, 1ll << 60, 1, 1, 1, x, 1, x, 1, 0, x, 1, 0),
+    test_sentence(tmm_sgemm_with(TMM_PIPELINED, N, N, 1ll << 60, 1, 1, 0, x, 1, x, 1, 0, x, 1, 0),
                   TMM_ERROR_ARGUMENT, "M x N is 1152921504606846976 x 1",
                   "too many rows: the sentence names M, not K, lda or ldb");
     test_sentence(tmm_sgemm_batched(N, N, 0, 8, 8, 1, x, 8, x, 8, 0, x, 8, 0, 0, 0, 2, 0), TMM_OK,
@@ -132,6 +132,179 @@ static void test_culprits(void)
                c[5] ? "refused, they overlap" : "taken");
     }
     tap_ok(cudaDeviceSynchronize() == cudaSuccess, "nothing was written beside C");
+    cudaFree(x);
+}
+
+/* Do two areas have a byte in common? Random ones against a list of all bytes: never a wrong yes, and
+   no wrong no where it is to be exact. */
+static void test_areas(void)
+{
+    enum { BYTES = 4000, TRIALS = 20000 };
+    static unsigned char used[BYTES];
+    int wrong = 0, missed = 0, met = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        tmm__area area[2];
+        int exact = 0, common = 0;
+        const int same_ld = tap_bits() % 2, ld = 1 + (int)(tap_bits() % 60);
+        for (int n = 0; n < 2; n++) {
+            const long long pitch = same_ld ? ld : 1 + (long long)(tap_bits() % 60);
+            const long long cols = tap_bits() % 4 ? 1 + (long long)(tap_bits() % pitch) : pitch;
+            const long long rows = 1 + (long long)(tap_bits() % (tap_bits() % 2 ? 30 : 5));
+            area[n] =
+                tmm__area_of((const void *)(size_t)(1000 + tap_bits() % 300), rows, cols, pitch, 1);
+            exact |= area[n].rows <= 16;
+        }
+        memset(used, 0, sizeof used);
+        for (int n = 0; n < 2; n++)
+            for (long long row = 0; row < area[n].rows; row++)
+                for (long long col = 0; col < area[n].cols; col++)
+                    common |= used[area[n].begin + row * area[n].ld + col - 1000] |= n ? 2 : 1;
+        common = 0;
+        for (int at = 0; at < BYTES; at++) common |= used[at] == 3;
+        const int found = tmm__areas_meet(&area[0], &area[1]);
+        wrong += found && !common;
+        missed += !found && common && (exact || area[0].ld == area[1].ld);
+        met += found && area[0].rows > 1 && area[1].rows > 1;
+    }
+    tap_ok(wrong == 0 && missed == 0 && met > TRIALS / 50,
+           "areas in common: %d found that are none, %d missed", wrong, missed);
+}
+
+/* C that shares an element with A or B is refused; C in the gaps of A, or where A and B are not read,
+   is not. */
+static void test_overlap(void)
+{
+    enum { LD = 40 };
+    static float h[LD * LD], one[LD * LD], product[LD * LD];
+    float *x = NULL;
+    double excess = 1;
+    int wrong = 0;
+    fill(h, LD * LD);
+    for (int i = 0; i < LD; i++) one[i * LD + i] = 1;
+    if (cudaMalloc((void **)&x, 3 * sizeof h) ||
+        cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice)) {
+        tap_ok(0, "memory for the operands");
+        return;
+    }
+#define SGEMM(A, lda, B, ldb, beta, C, ldc) \
+    tmm_sgemm(N, N, 8, 8, 8, 1, A, lda, B, ldb, beta, C, ldc, 0)
+    const tmm_status refused = TMM_ERROR_ARGUMENT;
+    test_sentence(SGEMM(x, 8, x + 64, 8, 0, x, 8), refused, "C overlaps A",
+                  "C that is A is refused");
+    test_sentence(SGEMM(x, 8, x + 64, 8, 1, x + 64, 8), refused, "C overlaps B",
+                  "C that is B is refused");
+    test_sentence(SGEMM(x, 8, x + 64, 8, 0, x + 127, 8), refused, "C overlaps B",
+                  "C that begins with the last element of B is refused");
+    test_sentence(SGEMM(x, 8, x + 64, 8, 0, x + 128, 8), TMM_OK, "",
+                  "C that begins behind B is taken");
+    (void)cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);
+    test_sentence(SGEMM(x, LD, x + 8 * LD, LD, 0, x + 7, LD), refused, "C overlaps A",
+                  "C that has one column of A, in one matrix, is refused");
+    test_sentence(SGEMM(x, LD, x + 8 * LD, LD, 0, x + 8, LD), TMM_OK, "",
+                  "C beside A, in one matrix, is taken");
+    if (cudaMemcpy(product, x, sizeof h, cudaMemcpyDeviceToHost) != cudaSuccess) wrong = -1;
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
+            double sum = 0;
+            for (int k = 0; k < 8; k++) sum += (double)h[i * LD + k] * h[(8 + k) * LD + j];
+            wrong += !(fabs(product[i * LD + 8 + j] - sum) < 1e-5);
+        }
+    tap_ok(wrong == 0, "and the product is right");
+    test_sentence(tmm_sgemm(N, N, 8, 8, 8, 0, x, 8, x, 8, 2, x, 8, 0), TMM_OK, "",
+                  "alpha = 0: C that is A is taken, which is not read");
+    test_sentence(tmm_sgemm(N, N, 8, 8, 0, 1, x, 8, x, 8, 2, x, 8, 0), TMM_OK, "",
+                  "K = 0: C that is A is taken");
+    test_sentence(tmm_sgemm_batched(N, N, 4, 4, 4, 1, x, 4, x + 16, 4, 0, x + 32, 4, 48, 48, 48, 5,
+                                    0),
+                  TMM_OK, "", "a batch of A, B and C in turn is taken");
+    test_sentence(tmm_sgemm_batched(N, N, 4, 4, 4, 1, x, 4, x + 16, 4, 0, x + 32, 4, 32, 48, 48, 5,
+                                    0),
+                  refused, "C overlaps A", "a batch whose second A is the first C is refused");
+    test_sentence(tmm_sgemm_batched(N, N, 4, 4, 4, 1, x + 500, 4, x + 250, 4, 0, x + 240, 4, 16, 0,
+                                    16, 5, 0),
+                  refused, "C overlaps B", "a batch, one of whose C has the B of all, is refused");
+    test_sentence(tmm_smatmul(8, 8, 8, h, one, h), refused, "C overlaps A",
+                  "tmm_smatmul with C that is A is refused");
+    test_sentence(tmm_sgemm_host(N, N, 8, 8, 8, 1, h, 8, one, 8, 0, one, 8, NULL), refused,
+                  "C overlaps B", "tmm_sgemm_host with C that is B is refused");
+    test_sentence(tmm_sgemm_cpu(N, N, 8, 8, 8, 1, h, 8, one, 8, 0, h + 63, 8), refused,
+                  "C overlaps A", "tmm_sgemm_cpu with the last element of A is refused");
+    test_sentence(tmm_freivalds(TMM_FLOAT, LD, LD, LD, h, LD, one, LD, h, LD, 5, 1, &excess),
+                  TMM_OK, "", "tmm_freivalds asks whether A is A times one");
+    tap_ok(excess == 0, "which it is");
+    tmm_part parts[2];
+    memset(parts, 0, sizeof parts);
+    for (int n = 0; n < 2; n++) {
+        parts[n].rows = parts[n].rows_B = 8, parts[n].lda = 16, parts[n].ldb = parts[n].ldc = 8;
+        parts[n].A = x + n * 128, parts[n].B = x + 256 + n * 64, parts[n].C = x + 512 + n * 64;
+    }
+    test_sentence(tmm_sgemm_multi(N, N, 16, 8, 16, 1, 0, parts, 2, TMM_AUTO), TMM_OK, "",
+                  "tmm_sgemm_multi of parts that lie apart is taken");
+    parts[1].C = x + 256;
+    test_sentence(tmm_sgemm_multi(N, N, 16, 8, 16, 1, 0, parts, 2, TMM_AUTO), refused,
+                  "C of parts[1] overlaps B of parts[0]",
+                  "with C in the B of another part is refused");
+
+    /* Prepared operands are read, as they were given and as they are kept. */
+    tmm_prepared B;
+    tmm_tensor_options options = {NULL, &B};
+    size_t bytes = 0;
+    tmm_status status = tmm_sgemm_prepare_memory(64, 64, &bytes);
+    float *memory = NULL, *y = NULL;
+    if (status != TMM_OK || cudaMalloc((void **)&memory, bytes) ||
+        cudaMalloc((void **)&y, 4 * 4096)) {
+        tap_ok(0, "memory for a prepared operand");
+        return;
+    }
+    test_sentence(tmm_sgemm_prepare_B(N, 64, 64, memory, 64, memory, bytes, &B, 0), refused,
+                  "memory overlaps B", "an operand is not prepared in its own memory");
+    status = tmm_sgemm_prepare_B(N, 64, 64, y, 64, memory, bytes, &B, 0);
+    tap_ok(status == TMM_OK, "an operand is prepared in memory of the caller's");
+#define TENSOR(C) tmm_sgemm_tensor(N, N, 8, 64, 64, 1, x, 64, NULL, 0, 0, C, 64, &options, 0)
+    test_sentence(TENSOR(y), refused, "C overlaps B", "C in B as it was given is refused");
+    test_sentence(TENSOR(memory), refused, "C overlaps the memory of the prepared B",
+                  "C in what is kept of B is refused");
+    test_sentence(TENSOR(x + 600), TMM_OK, "", "C elsewhere is taken");
+    test_sentence(tmm_sgemm_release(&B, 0), TMM_OK, "", "B is released");
+    test_sentence(TENSOR(x + 600), refused, "B is not prepared: it was released",
+                  "a prepared operand that was released is named so");
+    cudaDeviceSynchronize();
+    cudaFree(x);
+    cudaFree(y);
+    cudaFree(memory);
+}
+
+/* Memory of the wrong side is named, with the operand. */
+static void test_sides(void)
+{
+    static float h[64];
+    float *x = NULL;
+    if (cudaMalloc((void **)&x, sizeof h) != cudaSuccess) {
+        tap_ok(0, "memory for the operands");
+        return;
+    }
+    static float g[64], f[64];
+    const tmm_status refused = TMM_ERROR_ARGUMENT;
+    test_sentence(tmm_smatmul(8, 8, 8, x, h, g), refused, "A is device memory",
+                  "tmm_smatmul names A that is device memory");
+    test_sentence(tmm_smatmul(8, 8, 8, h, x, g), refused, "B is device memory",
+                  "tmm_smatmul names B that is device memory");
+    test_sentence(tmm_smatmul(8, 8, 8, h, g, x), refused, "C is device memory",
+                  "tmm_smatmul names C that is device memory");
+    test_sentence(tmm__launched(cudaErrorIllegalAddress), TMM_ERROR_CUDA,
+                  "in this launch or before it; is an operand host memory",
+                  "an illegal access at a launch: not said to have been before");
+    /* What follows such a launch, as far as CUDA still answers. */
+    const tmm__operands at_B = {N, N, 8, 8, 8, x, 8, h, 8, x, 8, sizeof *h, 1};
+    const tmm__operands at_C = {N, N, 8, 8, 8, h, 8, f, 8, h, 8, sizeof *h, 0};
+    if (tmm__attribute(cudaDevAttrPageableMemoryAccess, 0, 0)) {
+        tap_ok(1, "the operand that is host memory is named # SKIP this device reads host memory");
+    } else {
+        test_sentence(tmm__blame_operand(&at_B, TMM_ERROR_CUDA), TMM_ERROR_CUDA,
+                      "cannot reach B, which is host memory", "B that is host memory is named");
+        test_sentence(tmm__blame_operand(&at_C, TMM_ERROR_CUDA), TMM_ERROR_CUDA,
+                      "cannot reach C, which is host memory", "C that is host memory is named");
+    }
     cudaFree(x);
 }
 
@@ -227,6 +400,9 @@ int main(void)
     tap_seed((unsigned long long)time(NULL));
     test_older_errors();
     test_culprits();
+    test_areas();
+    test_overlap();
+    test_sides();
     s_test_underflow();
 #if LDBL_MANT_DIG >= 64 && LDBL_MIN_EXP < -10000
     d_test_underflow();

@@ -103,7 +103,7 @@ static void test_errors(void)
     test_rejects(GEMM(N, N, 8, 8, 8, a, 8, b, 8, NULL, 8), "C is NULL", "C = NULL");
     test_rejects(GEMM(N, N, LLONG_MAX / 2, 8, 8, a, 8, b, 8, c, 8), "exceeds 64-bit",
                  "a matrix beyond 64-bit addresses");
-    test_rejects(GEMM(N, N, 1ll << 40, 1ll << 15, 8, a, 8, b, 1ll << 15, c, 1ll << 15), "tiles",
+    test_rejects(GEMM(N, N, 1ll << 40, 1ll << 15, 0, a, 8, b, 1ll << 15, c, 1ll << 15), "tiles",
                  "more tiles than a grid has blocks");
     test_rejects(tmm_sgemm_with((tmm_kernel)99, N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 0), "kernel",
                  "an unknown kernel");

@@ -66,4 +66,19 @@
 
 /* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
 #define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
+
+/* A later inclusion cannot ask for what the first one did not. */
+#ifdef RAYT_IMPLEMENTATION
+#define RAYT__HAS_IMPLEMENTATION
+#endif
+#ifdef RAYT_EXTERN
+#define RAYT__HAS_EXTERN
+#endif
+#else
+#if defined(RAYT_IMPLEMENTATION) && !defined(RAYT__HAS_IMPLEMENTATION)
+#error "raytrace.cuh: RAYT_IMPLEMENTATION must be defined before the first #include of this file"
+#endif
+#if defined(RAYT_EXTERN) && !defined(RAYT__HAS_EXTERN)
+#error "raytrace.cuh: RAYT_EXTERN must be defined before the first #include of this file"
+#endif
 #endif

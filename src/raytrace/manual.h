@@ -50,8 +50,10 @@
      An error in CUDA's record (cudaPeekAtLastError) neither stops a call nor is blamed on it, and
      stays there, unless the call itself fails. Only a lost device stops it, and is named as "found
      before the launch". No call leaves an error of its own in the record.
+     Macros that the program has defined before the include, WARPS, width or min, change nothing here
+     and are as they were after it; for NVRTC define them after it.
 
-   OPTIONS, defined before the include
+   OPTIONS, defined before the first include of a file
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking

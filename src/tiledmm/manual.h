@@ -97,9 +97,13 @@
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
-     C must not overlap A or B, nor the products of a batch each other.
+     C must not overlap A or B, where these are read, nor the products of a batch each other: an
+     element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
+     Macros that the program has defined before the include, N, TILE, min or small, change nothing
+     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     TMM_TILE is a number, not the name of such a macro.
 
-   OPTIONS, defined before the include
+   OPTIONS, defined before the first include of a file
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
@@ -131,7 +135,9 @@
           #define TMM_NAME s24
           #define TMM_TILE 24
           #include "tiledmm.cuh"
-   TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
+   TMM_TYPE (default float) is the element: integers or floating point, of 8 bytes at most; __half
+   and __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept in, a type
+   of C++ itself. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv: single

@@ -106,29 +106,7 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     free(w->tasks);
 }
 
-/* Must copies of this matrix pass through the pinned ring? */
-static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
-{
-    const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
-    *staged = 0;
-    if (X == NULL || bytes == 0) return TMM_OK;
-    for (int n = 0; n < 2; n++) {
-        cudaPointerAttributes attributes;
-        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, ends[n]))) {
-            *staged = 1; /* before CUDA 11, memory from malloc is an error */
-        } else if (attributes.type == cudaMemoryTypeDevice) {
-            return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%s is device memory, but must be host memory (tmm_?gemm and "
-                             "tmm_?gemm_multi take device memory)",
-                             name);
-        } else if (attributes.type == cudaMemoryTypeUnregistered) {
-            *staged = 1;
-        }
-    }
-    return TMM_OK;
-}
-
-/* The same for A, B and C. */
+/* Must copies of A, B and C pass through the pinned ring? */
 static inline tmm_status tmm__find_staged(tmm__host *h)
 {
     const tmm__job *job = &h->job;

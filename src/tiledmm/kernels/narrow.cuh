@@ -186,6 +186,21 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
         SIZE = sizeof(TMM_TYPE)
     };
     static_assert(16 * (LINES + 4) <= 2 * STAGE, "a group of sums has room in the ring");
+    static_assert(GROUPS >= 1 && 16 * GROUPS <= COLS,
+                  "TMM__NARROW_LIST: at most 4 groups, of 16 of the TMM__NARROW_PLACES each");
+    static_assert(
+        (int)TMM__NARROW_THREADS == 128 && COLS == 64 && LINES == 512,
+        "TMM__NARROW_THREADS, _PLACES and _LINES must be 128, 64 and 512: a thread copies "
+        "and owns a fixed part of them");
+    static_assert(16 * DEPTH == (int)TMM__NARROW_THREADS,
+                  "TMM__NARROW_DEPTH must be 8: 16 threads copy each of its k");
+    static_assert(
+        PITCH >= COLS + LINES && PITCH % 4 == 0,
+        "TMM__NARROW_PITCH must have room for a row, and be a multiple of 4: fragments are "
+        "loaded by 16 bytes");
+    static_assert((int)TMM__NARROW_STAGES >= 2 && 2 * STAGE * SIZE <= 49152 &&
+                      (int)TMM__NARROW_STAGES * STAGE * SIZE <= 99 * 1024,
+                  "TMM__NARROW_STAGES must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *const ring = (TMM_TYPE *)tmm_memory;
     const int thread = threadIdx.x, lane = thread % 32;

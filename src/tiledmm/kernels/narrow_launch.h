@@ -11,6 +11,14 @@ static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, lon
 }
 
 #if TMM__IS_FLOAT
+/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
+#define TMM__CHECK(pass, name, groups)                                                          \
+    static_assert((groups) == 3 || (groups) == 4,                                               \
+                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
+                  "others in narrow.step of once/tuning.h");
+TMM__NARROW_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* How a launch of KERNEL NARROW is made. */
 typedef struct TMM_FN(narrow__choice) {
     tmm__narrow s;

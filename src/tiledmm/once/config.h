@@ -139,4 +139,64 @@
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0
 #endif
+
+/* Options that this file was first included with: a later inclusion cannot ask for others. */
+#ifdef TMM_IMPLEMENTATION
+#define TMM__HAS_IMPLEMENTATION
+#endif
+#ifdef TMM_EXTERN
+#define TMM__HAS_EXTERN
+#endif
+#ifdef TMM_SIMPLE
+#define TMM__HAS_SIMPLE
+#endif
+#ifdef TMM_NO_HOST
+#define TMM__HAS_NO_HOST
+#endif
+#ifdef TMM_FLOAT_TENSOR
+#define TMM__HAS_FLOAT_TENSOR
+#endif
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__HAS_DOUBLE_TENSOR
+#endif
+#ifdef TMM_NO_READY_MADE
+#define TMM__HAS_NO_READY_MADE
+#endif
+#ifdef TMM_NO_DOUBLE
+#define TMM__HAS_NO_DOUBLE
+#endif
+#ifdef TMM_NO_INT
+#define TMM__HAS_NO_INT
+#endif
+#elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
+#if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
+#error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
+#endif
+#if defined(TMM_EXTERN) && !defined(TMM__HAS_EXTERN)
+#error "tiledmm.cuh: TMM_EXTERN must be defined before the first #include of this file"
+#endif
+#if defined(TMM_SIMPLE) && !defined(TMM__HAS_SIMPLE)
+#error "tiledmm.cuh: TMM_SIMPLE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_HOST) && !defined(TMM__HAS_NO_HOST)
+#error "tiledmm.cuh: TMM_NO_HOST must be defined before the first #include of this file"
+#endif
+#if defined(TMM_FLOAT_TENSOR) && !defined(TMM__HAS_FLOAT_TENSOR)
+#error "tiledmm.cuh: TMM_FLOAT_TENSOR must be defined before the first #include of this file"
+#endif
+#if defined(TMM_DOUBLE_TENSOR) && !defined(TMM__HAS_DOUBLE_TENSOR)
+#error "tiledmm.cuh: TMM_DOUBLE_TENSOR must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
+#error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_DOUBLE) && !defined(TMM__HAS_NO_DOUBLE)
+#error "tiledmm.cuh: TMM_NO_DOUBLE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
+#error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
+#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
+#endif
 #endif

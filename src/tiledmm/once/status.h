@@ -45,13 +45,19 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* Can a launch itself not cause this error? Then the device had failed before, which stays so: the
-   CUDA Runtime API says of these that they leave the process in an inconsistent state. */
+/* Errors after which a device does no more work: the CUDA Runtime API says of these that they leave
+   the process in an inconsistent state. Of some an operand may be the cause, that is host memory or
+   too small: in this launch, which may report it, or before. Others our kernels do not cause. */
+static inline int tmm__is_of_memory(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||
+           error == cudaErrorInvalidAddressSpace;
+}
+
 static inline int tmm__is_sticky(cudaError_t error)
 {
-    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
+    return tmm__is_of_memory(error) || error == cudaErrorLaunchTimeout ||
            error == cudaErrorHardwareStackError || error == cudaErrorIllegalInstruction ||
-           error == cudaErrorMisalignedAddress || error == cudaErrorInvalidAddressSpace ||
            error == cudaErrorInvalidPc || error == cudaErrorLaunchFailure ||
            error == cudaErrorAssert || error == cudaErrorECCUncorrectable;
 }
@@ -60,6 +66,11 @@ static inline int tmm__is_sticky(cudaError_t error)
 static inline tmm_status tmm__launched(cudaError_t error)
 {
     if (!tmm__is_sticky(error)) return tmm__cuda(error, "kernel launch");
+    if (tmm__is_of_memory(error))
+        return tmm__fail(TMM_ERROR_CUDA,
+                         "kernel launch: %s, in this launch or before it; is an operand host "
+                         "memory, or smaller than its shape?",
+                         cudaGetErrorString(error));
     return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
                      cudaGetErrorString(error));
 }

@@ -10,7 +10,10 @@
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
-#ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#ifdef TMM_TILE                        /* TMM_SHARED has this tile alone */
+#if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
+#error "tiledmm.cuh: TMM_TILE must be 1 to 32, a number and not the name of a macro"
+#endif
 #define TMM__ONE_TILE    1
 #define TMM__SHARED_TILE TMM_TILE
 #else
@@ -59,5 +62,17 @@
 #define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
+#endif
+#if TMM__KERNELS /* before the errors that follow from another type */
+static_assert(
+    !__is_class(TMM_SUM) && !__is_union(TMM_SUM),
+    "tiledmm.cuh: TMM_SUM, which is TMM_TYPE if not defined, must be an integer or floating "
+    "type of C++ itself: for __half define it as float; complex numbers and structs cannot "
+    "be multiplied");
+static_assert(
+    __is_constructible(TMM_SUM, TMM_TYPE) && __is_constructible(TMM_TYPE, TMM_SUM) &&
+        __is_trivially_copyable(TMM_TYPE),
+    "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
+    "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
 #endif
 #endif

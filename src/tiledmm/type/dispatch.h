@@ -16,9 +16,10 @@ static inline int TMM_FN(gemm__overlaps)(long long M, long long N, long long ldc
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, long long ldc,
+static inline tmm_status TMM_FN(gemm__check_batch)(const tmm__operands *o,
                                                    const long long strides[3], long long batch)
 {
+    const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
@@ -37,7 +38,7 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
                          strides[2], M, N, ldc);
-    return TMM_OK;
+    return tmm__check_batch_overlap(o, strides, batch);
 }
 
 /* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
@@ -164,8 +165,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     const int reads_AB = !((TMM_SUM)alpha == 0);
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
-    tmm_status status = tmm__check_gemm(&operands);
-    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(M, N, ldc, strides, batch);
+    tmm_status status = tmm__check_sizes(&operands);
+    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(&operands, strides, batch);
+    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
@@ -174,6 +176,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     *tmm__device_of_product() = tmm__current_device();
     status = TMM_FN(gemm__batch)(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
+    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
+        return tmm__blame_operand(&operands, status);
     return status;
 }
 

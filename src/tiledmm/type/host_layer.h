@@ -18,6 +18,11 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
     TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    int staged = 0;
+    status = tmm__is_staged("A", A, bytesA, &staged);
+    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
+    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
+    if (status != TMM_OK) return status;
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
     status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
@@ -160,11 +165,35 @@ static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const 
     const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
                                     lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
                                     reads};
-    tmm_status status = tmm__check_gemm(&operands);
+    tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                    opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
     return status;
+}
+
+/* An error if C of a part has an element in common with A or B of any. */
+static inline tmm_status TMM_FN(gemm__check_parts)(const tmm__job *job, const tmm_part *parts,
+                                                   int count)
+{
+    const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+    const long long N = job->N, K = job->K;
+    const size_t size = sizeof(TMM_TYPE);
+    for (int n = 0; n < count && K > 0; n++) {
+        const tmm_part *p = &parts[n];
+        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, size);
+        for (int m = 0; m < count && p->rows > 0; m++) {
+            const tmm_part *q = &parts[m];
+            const tmm__area A =
+                tmm__area_of(q->A, nA ? q->rows : K, nA ? K : q->rows, q->lda, size);
+            const tmm__area B = tmm__area_of(q->B, q->rows_B, nB ? N : K, q->ldb, size);
+            const int at_A = q->rows > 0 && tmm__areas_meet(&A, &C);
+            if (at_A || (q->rows_B > 0 && tmm__areas_meet(&B, &C)))
+                return tmm__fail(TMM_ERROR_ARGUMENT, "C of parts[%d] overlaps %c of parts[%d]", n,
+                                 at_A ? 'A' : 'B', m);
+        }
+    }
+    return TMM_OK;
 }
 
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -218,7 +247,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.kernel = kernel;
     job.allowed = TMM__PACK;
     job.launch = TMM_FN(gemm__block);
-    return tmm__multi_run(&job, parts, count);
+    status = TMM_FN(gemm__check_parts)(&job, parts, count);
+    return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
 #endif

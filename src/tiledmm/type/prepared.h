@@ -132,6 +132,11 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
         return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
                          "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
                          bytes, needed);
+    const tmm__area to = tmm__area_of(memory, 1, (long long)needed, (long long)needed, 1);
+    const tmm__area from = tmm__area_of(X, (op == TMM_OP_N) != is_B ? lines : K,
+                                        (op == TMM_OP_N) != is_B ? K : lines, ld, sizeof *X);
+    if (memory != NULL && needed > 0 && tmm__areas_meet(&from, &to))
+        return tmm__fail(TMM_ERROR_ARGUMENT, "memory overlaps %s", is_B ? "B" : "A");
     int owned = memory == NULL && needed > 0;
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
@@ -187,6 +192,10 @@ static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, 
         if (ready == NULL) {
             tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &bytes);
             if (status != TMM_OK) return status;
+        } else if (ready->ld == 0) { /* all zeros */
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c is not prepared: it was released, or its preparation failed",
+                             is_B ? 'B' : 'A');
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
@@ -236,6 +245,16 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                     lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
                                     alpha != 0};
     status = tmm__check_gemm(&operands);
+    for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
+        const tmm_prepared *ready = is_B ? options->B : options->A;
+        if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
+        const long long bytes = (long long)TMM_FN(gemm__prepared_bytes)(ready->lines, K);
+        const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
+        const tmm__area area = tmm__area_of_operand(&operands, 2);
+        if (bytes > 0 && tmm__areas_meet(&memory, &area))
+            return tmm__fail_overlap(is_B ? "the memory of the prepared B"
+                                          : "the memory of the prepared A");
+    }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))

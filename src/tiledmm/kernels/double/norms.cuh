@@ -172,9 +172,10 @@ TMM_KERNEL void __launch_bounds__(128)
                 if (exists) looked++;
 #pragma unroll
                 for (int i = 0; i < CHOICES; i++) {
-                    float T = tmm__int8_threshold(parts[h][i],
-                                                  tmm__int8_rest(tables.limit[i], &line), line.one);
-                    if (exists && !(size >= T)) count[i]++;
+                    float threshold =
+                        tmm__int8_threshold(parts[h][i], tmm__int8_rest(tables.limit[i], &line),
+                                            line.one);
+                    if (exists && !(size >= threshold)) count[i]++;
                 }
             }
         }

@@ -115,10 +115,10 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
-                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float threshold = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
-                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
-                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= threshold;
+                shown |= units * row_unit[h] * col_unit[i] >= threshold;
                 bool exists = row + 8 * h < job->M && col + 8 * j + i < job->N;
                 if (exists && shown) proved |= 1u << i;
                 if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
