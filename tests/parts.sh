@@ -23,6 +23,26 @@ if [ "$launchers" = src/raytrace/host/launch.h ]; then
 else
     not_ok "of src/raytrace only host/launch.h launches kernels: $launchers"
 fi
+# --- functions have names that a search and ctags find ---
+# A body begins with a brace alone on its line. ctags knows a function by what stands before its arguments.
+parts=$(find src -name '*.h' -o -name '*.cuh')
+# shellcheck disable=SC2086
+bodies=$(cat $parts | grep -c '^{$')
+if command -v ctags >/dev/null && ctags --version 2>&1 | grep -q Universal; then
+    # shellcheck disable=SC2086
+    named=$(ctags -x --language-force=C++ --kinds-C++=f $parts | grep -cvE '^(TMM_FN|[A-Z]+__[A-Z_]+|__launch_bounds__) ')
+    if [ $((100 * named)) -ge $((95 * bodies)) ]; then
+        ok "ctags knows $named of $bodies functions in src/ by name"
+    else
+        not_ok "ctags knows $named of $bodies functions in src/ by name"
+    fi
+else
+    skip "ctags knows the functions in src/ by name" "Universal Ctags is not installed (Debian: universal-ctags)"
+fi
+unused=$(sed -n 's/^#define \(tmm_[a-zA-Z0-9_]*\) .*/\1/p' src/tiledmm/once/names.h | while read -r name; do
+    grep -rqw --exclude=names.h "$name" src/tiledmm || echo "$name"
+done)
+if [ -z "$unused" ]; then ok "once/names.h has no name that nobody uses"; else not_ok "once/names.h: nobody uses $unused"; fi
 private=$(cd src/raytrace && grep -nE 'rayt__|RAYT__' intersection.cuh kernels/{global,readonly,constant,shared}.cuh |
     grep -vE 'RAYT__(PART_|KERNELS &&)' | head -n 3)
 if [ -z "$private" ]; then

@@ -43,11 +43,7 @@
 #define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
 #endif
 /* Bytes of shared memory for a k. */
-enum {
-    TMM__INSTANCE(outer_bytes_, OUTER) = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE)
-};
-
-#define tmm__outer_copy TMM__INSTANCE(outer_copy_, OUTER)
+enum { tmm__outer_bytes = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE) };
 
 #if TMM__BODIES
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
@@ -76,9 +72,8 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
 #pragma unroll
                 for (int q = 0; q < 4; q++) {
                     const int at = k + q % 2 * 8;
-                    TMM_FN(copy_one)
-                    (&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
-                     q / 2 * step < lines_left && at < k_left);
+                    tmm_xcopy_one(&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
+                                  q / 2 * step < lines_left && at < k_left);
                 }
             x += 2 * stride;
             panel += 2 * step;
@@ -117,9 +112,9 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
 #pragma unroll 1
         for (int line = 0; line < lines; line += 32)
 #pragma unroll
-            for (int q = 0; q < 2; q++) TMM_FN(copy_one)
-        (&panel[q * step * ld + line], x + q * step * k_stride + line,
-         line < lines_left && q * step < k_left);
+            for (int q = 0; q < 2; q++)
+                tmm_xcopy_one(&panel[q * step * ld + line], x + q * step * k_stride + line,
+                              line < lines_left && q * step < k_left);
         x += 2 * step * k_stride;
         panel += 2 * step * ld;
         k_left -= 2 * step;
@@ -128,12 +123,11 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
 #endif
 
 TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
-    TMM__INSTANCE(gemm_outer_, OUTER)(long long M, long long N, long long K, TMM_TYPE alpha,
-                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                                      long long batchA, const TMM_TYPE *__restrict__ B,
-                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
-                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                                      int depth)
+    tmm__gemm_outer(long long M, long long N, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    int depth)
 {
 #if TMM__BODIES
     enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
@@ -170,12 +164,12 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 b[j] = 0;
-                TMM_FN(load_if)(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+                tmm_xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
                 a[i] = 0;
-                TMM_FN(load_if)(&a[i], A + i * rsA, my_row + i < rows_left);
+                tmm_xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -200,13 +194,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
         for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            TMM_FN(elements4) x[DEEP][ROWS / 4];
+            tmm_xelements4 x[DEEP][ROWS / 4];
             TMM_TYPE y[DEEP][COLS];
 #pragma unroll
             for (int d = 0; d < DEEP; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
-                    x[d][q] = *(const TMM_FN(elements4) *)&a[d * LDA + 4 * q];
+                    x[d][q] = *(const tmm_xelements4 *)&a[d * LDA + 4 * q];
 #pragma unroll
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
@@ -249,17 +243,18 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
                 for (int j = 0; j < COLS; j++) {
                     element[j] = 0;
-                    TMM_FN(load_if)(&element[j], C + j * ACROSS, inside[j]);
+                    tmm_xload_if(&element[j], C + j * ACROSS, inside[j]);
                 }
 #pragma unroll
                 for (int j = 0; j < COLS; j++)
                     old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element[j]);
             }
 #pragma unroll
-            for (int j = 0; j < COLS; j++) TMM_FN(store_if)
-            (C + j * ACROSS,
-             TMM_FN(value)(sum[i][j], alpha, old[j], inside[j], row + first + i, col + j * ACROSS),
-             inside[j]);
+            for (int j = 0; j < COLS; j++)
+                tmm_xstore_if(C + j * ACROSS,
+                              tmm_xvalue(sum[i][j], alpha, old[j], inside[j], row + first + i,
+                                         col + j * ACROSS),
+                              inside[j]);
             C += ldc;
         }
 #pragma unroll
@@ -269,6 +264,5 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
     }
 #endif
 }
-#undef tmm__outer_copy
 #endif
 #endif

@@ -2,18 +2,18 @@
    Uses: kernels/pipelined_plan.h, type/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 /* The instances of the list by what they are for: other types than float have the first alone. */
-enum { TMM_FN(pipelined_any), TMM_FN(pipelined_tn), TMM_FN(pipelined_nn) };
+enum { tmm_xpipelined_any, tmm_xpipelined_tn, tmm_xpipelined_nn };
 
 /* How a launch of KERNEL PIPELINED is made. */
-typedef struct TMM_FN(pipelined__choice) {
+typedef struct tmm_xpipelined__choice {
     int modeA, modeB; /* how operands are copied: TMM__ALONG_K and so on */
     int instance, tile_m, tile_n, blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
     double time;              /* nanoseconds that it should take */
     tmm__schedule s;
-} TMM_FN(pipelined__choice);
+} tmm_xpipelined__choice;
 
-static inline const void *TMM_FN(gemm__pipelined_kernel)(int instance)
+static inline const void *tmm_xgemm__pipelined_kernel(int instance)
 {
 #define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
     static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
@@ -24,12 +24,11 @@ static inline const void *TMM_FN(gemm__pipelined_kernel)(int instance)
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
-                                                 const TMM_FN(gemm__product) * p, int instance,
-                                                 int number)
+static inline void tmm_xgemm__pipelined_tiles(tmm_xpipelined__choice *c,
+                                              const tmm_xgemm__product *p, int instance, int number)
 {
     const long long M = p->M, N = p->N;
-    const int any = instance == TMM_FN(pipelined_any);
+    const int any = instance == tmm_xpipelined_any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -42,10 +41,10 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), 0, any ? 16 : 32,
-                               sizeof(TMM_FN(sums4)));
+    d.clusters =
+        tmm__clusters(tmm_xgemm__pipelined_kernel(instance), 0, any ? 16 : 32, sizeof(tmm_xsums4));
     d.costs = &tmm__tuned()->pipelined.block[instance];
-    d.load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    d.load = tmm_xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
@@ -53,12 +52,11 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
 }
 
 /* The instance and the plan that should be fastest. */
-static inline TMM_FN(pipelined__choice)
-    TMM_FN(gemm__pipelined_plan)(const TMM_FN(gemm__product) * p)
+static inline tmm_xpipelined__choice tmm_xgemm__pipelined_plan(const tmm_xgemm__product *p)
 {
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
     const long long M = p->M, N = p->N;
-    TMM_FN(pipelined__choice) best, c;
+    tmm_xpipelined__choice best, c;
     memset(&c, 0, sizeof c);
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
@@ -67,21 +65,21 @@ static inline TMM_FN(pipelined__choice)
     c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best = c;
-    TMM_FN(gemm__pipelined_tiles)(&best, p, TMM_FN(pipelined_any), TMM_FN(pipelined_any));
+    tmm_xgemm__pipelined_tiles(&best, p, tmm_xpipelined_any, tmm_xpipelined_any);
 #if TMM__IS_FLOAT
     const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
-        const int instance = inA ? TMM_FN(pipelined_tn) : TMM_FN(pipelined_nn);
-        TMM_FN(gemm__pipelined_tiles)(&c, p, instance, instance);
+        const int instance = inA ? tmm_xpipelined_tn : tmm_xpipelined_nn;
+        tmm_xgemm__pipelined_tiles(&c, p, instance, instance);
         if (c.time < best.time) best = c;
     }
     /* Should operands be packed for TN? */
     if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
-        TMM_FN(gemm__reaches)(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        tmm_xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        TMM_FN(gemm__pipelined_tiles)(&c, p, TMM_FN(pipelined_tn), PACKED);
+        tmm_xgemm__pipelined_tiles(&c, p, tmm_xpipelined_tn, PACKED);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
     }
@@ -89,53 +87,52 @@ static inline TMM_FN(pipelined__choice)
     return best;
 }
 
-static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__product) * p,
-                                                       const TMM_FN(gemm__kernel) * row)
+static inline tmm_status tmm_xgemm__pipelined_takes(const tmm_xgemm__product *p,
+                                                    const tmm_xgemm__kernel *row)
 {
-    return TMM_FN(gemm__check_reach)(p, row);
+    return tmm_xgemm__check_reach(p, row);
 }
 
-static inline double TMM_FN(gemm__pipelined_time)(const TMM_FN(gemm__product) * p,
-                                                  const TMM_FN(gemm__kernel) * row)
+static inline double tmm_xgemm__pipelined_time(const tmm_xgemm__product *p,
+                                               const tmm_xgemm__kernel *row)
 {
     (void)row;
-    return TMM_FN(gemm__pipelined_plan)(p).time;
+    return tmm_xgemm__pipelined_plan(p).time;
 }
 
-static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * given,
-                                                 const TMM_FN(gemm__kernel) * row)
+static inline tmm_status tmm_xgemm__pipelined(const tmm_xgemm__product *given,
+                                              const tmm_xgemm__kernel *row)
 {
-    TMM_FN(gemm__product) product = *given, *p = &product;
+    tmm_xgemm__product product = *given, *p = &product;
     (void)row;
     /* Who computes what, and the memory for that; without it, once more without cuts and
        packing. */
-    TMM_FN(pipelined__choice) c;
-    TMM_FN(gemm__memory) memory;
+    tmm_xpipelined__choice c;
+    tmm_xgemm__memory memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = TMM_FN(gemm__pipelined_plan)(p);
-        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(TMM_FN(sums4));
-        if (TMM_FN(gemm__allocate)(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+        c = tmm_xgemm__pipelined_plan(p);
+        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm_xsums4);
+        if (tmm_xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
-    status = TMM_FN(gemm__pack)(p, &c.s, &memory, c.pitchA, c.pitchB);
+    status = tmm_xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #endif
     void *arguments[20];
-    int count = TMM_FN(gemm__arguments)(p, arguments);
+    int count = tmm_xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const void *kernel = TMM_FN(gemm__pipelined_kernel)(c.instance);
+    const void *kernel = tmm_xgemm__pipelined_kernel(c.instance);
     if (status == TMM_OK && c.s.cluster > 0) {
-        int bytes =
-            tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(TMM_FN(sums4)));
+        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm_xsums4));
         status =
             tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
     } else if (status == TMM_OK) {
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
-            status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.is_tall ? 4 : 2,
-                                          c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
+            status = tmm_xgemm__reduce(p, &c.s, c.instance == tmm_xpipelined_any ? 8 : 16,
+                                       c.s.is_tall ? 4 : 2,
+                                       c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;

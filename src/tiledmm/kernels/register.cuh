@@ -7,10 +7,10 @@
 
 #if defined(TMM__PASS) && (TMM__REGISTER_LIST(TMM__IN_PASS) 0)
 #define TMM_BLOCK         (TMM__REGISTER_LIST(TMM__VALUE_1) 0)
-#define tmm_gemm_register TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm_quad          TMM__INSTANCE(quad_, REGISTER)
-#define tmm_fetch_quad    TMM__INSTANCE(fetch_quad_, REGISTER)
-#define tmm_put_quad      TMM__INSTANCE(put_quad_, REGISTER)
+#define tmm_gemm_register tmm__gemm_register
+#define tmm_quad          tmm__quad
+#define tmm_fetch_quad    tmm__fetch_quad
+#define tmm_put_quad      tmm__put_quad
 /* ============================== KERNEL REGISTER =============================================== */
 /* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
    that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.

@@ -79,15 +79,11 @@
 #define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_MOST)
 #endif
 enum {
-    TMM__INSTANCE(skinny_bytes_, SKINNY) =
-        TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
-    TMM__INSTANCE(skinny_least_, SKINNY) = TMM__SKINNY_SUMS, /* whatever the stages */
-    TMM__INSTANCE(skinny_lines_, SKINNY) = TMM__SKINNY_LINES,
-    TMM__INSTANCE(skinny_depth_, SKINNY) = TMM__SKINNY_DEPTH
+    tmm__skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    tmm__skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
+    tmm__skinny_lines = TMM__SKINNY_LINES,
+    tmm__skinny_depth = TMM__SKINNY_DEPTH
 };
-#define tmm__skinny_copy_L     TMM__INSTANCE(skinny_copy_L_, SKINNY)
-#define tmm__skinny_store      TMM__INSTANCE(skinny_store_, SKINNY)
-#define tmm__skinny_share_sums TMM__INSTANCE(skinny_share_sums_, SKINNY)
 
 #if TMM__BODIES
 /* Copies this thread's four vectors of a stage of L: vector n comes from from[n] and has line
@@ -114,8 +110,8 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, int t
             tmm__copy_zfill(place, x, BYTES, size * (int)sizeof(TMM_TYPE));
         } else {
 #pragma unroll
-            for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
-            (place + v, x + v * apart, v * apart < valid);
+            for (int v = 0; v < WIDE; v++)
+                tmm_xcopy_one(place + v, x + v * apart, v * apart < valid);
         }
     }
 }
@@ -206,19 +202,18 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                      row * (transposed ? lines : width) + col] = total;
             continue;
         }
-        TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        tmm_xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 }
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, 2)
-    TMM__INSTANCE(gemm_skinny_,
-                  SKINNY)(long long lines, long long width, long long K, TMM_TYPE alpha,
-                          const TMM_TYPE *__restrict__ L, long long line_strideL,
-                          long long k_strideL, long long batchL, const TMM_TYPE *__restrict__ S,
-                          long long k_strideS, long long j_strideS, long long batchS, TMM_TYPE beta,
-                          TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int transposed,
-                          TMM_SUM *__restrict__ partials)
+    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+                     const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
+                     long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
+                     long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                     long long ldc, long long batchC, int transposed,
+                     TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
     enum {
@@ -254,7 +249,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector n has line line0 + n, or k0 + n along the lines.
        Its elements lie `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(TMM_FN(vector)) ==
+                    alignof(tmm_xvector) ==
                 0;
     int line0, k0, apart;
     if (ALONG_K) {
@@ -315,7 +310,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
             if (copiesS) {
 #pragma unroll
                 for (int n = 0; n < S_COPIES; n++)
-                    TMM_FN(copy_one)(write + toS[n], fromS[n], full || kS + n * k_step < left);
+                    tmm_xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
@@ -329,15 +324,15 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 
         const TMM_TYPE *now = read;
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
-        TMM_FN(vector) x[4];
+        tmm_xvector x[4];
 #pragma unroll
-        for (int n = 0; n < 4; n++) x[n] = *(const TMM_FN(vector) *)&now[WIDE * (n * 256 + thread)];
+        for (int n = 0; n < 4; n++) x[n] = *(const tmm_xvector *)&now[WIDE * (n * 256 + thread)];
         const TMM_TYPE *s = now + TMM__SKINNY_L;
 #if TMM__SKINNY_ALONG_K
         s += lane * WIDE;
 #pragma unroll
         for (int j = 0; j < WIDTH; j++) {
-            TMM_FN(vector) y = *(const TMM_FN(vector) *)&s[j * LDS];
+            tmm_xvector y = *(const tmm_xvector *)&s[j * LDS];
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
 #pragma unroll
@@ -345,10 +340,10 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
         }
 #else
-        TMM_FN(vector) y[4 * WIDTH / WIDE];
+        tmm_xvector y[4 * WIDTH / WIDE];
         s += (warp * 8 + lane / LANES * 4) * LDS;
 #pragma unroll
-        for (int i = 0; i < 4 * WIDTH / WIDE; i++) y[i] = *(const TMM_FN(vector) *)&s[i * WIDE];
+        for (int i = 0; i < 4 * WIDTH / WIDE; i++) y[i] = *(const tmm_xvector *)&s[i * WIDE];
 #pragma unroll
         for (int g = 0; g < 4; g++)
 #pragma unroll
@@ -369,8 +364,5 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                       partials, thread);
 #endif
 }
-#undef tmm__skinny_copy_L
-#undef tmm__skinny_store
-#undef tmm__skinny_share_sums
 #endif
 #endif

@@ -79,13 +79,7 @@
 /* Are the multiply-adds those of tensor cores? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
-enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
-
-#define tmm__small_copy       TMM__INSTANCE(small_copy_, SMALL)
-#define tmm__small_elements   TMM__INSTANCE(small_elements_, SMALL)
-#define tmm__small_sums       TMM__INSTANCE(small_sums_, SMALL)
-#define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
-#define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
+enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
@@ -122,15 +116,16 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
     } else if (mode == TMM__ALONG_K) {
 #pragma unroll
         for (int i = 0; i < lines / 4; i++) {
-            TMM_FN(copy_one)(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            tmm_xcopy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
             x += step;
         }
     } else {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
 #pragma unroll
-            for (int j = 0; j < lines; j += 16) TMM_FN(copy_one)
-            (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
+            for (int j = 0; j < lines; j += 16)
+                tmm_xcopy_one(&tile[2 * i * ld + j], x + j,
+                              full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -155,8 +150,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 #pragma unroll
             for (int j = 0; j < COLS / 8; j++) {
                 const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                TMM_FN(sums2) pair = {{two[0], two[1]}};
-                *(TMM_FN(sums2) *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+                tmm_xsums2 pair = {{two[0], two[1]}};
+                *(tmm_xsums2 *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
             }
     } else {
 #pragma unroll
@@ -174,20 +169,20 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 
 /* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
    of its first warp at `first`. */
-static __device__ __forceinline__ TMM_FN(vector_sums)
-    tmm__small_add(const unsigned char *first, int members)
+static __device__ __forceinline__ tmm_xvector_sums tmm__small_add(const unsigned char *first,
+                                                                  int members)
 {
     enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
-    TMM_FN(vector_sums) total;
+    tmm_xvector_sums total;
 #pragma unroll
     for (int j = 0; j < WIDE; j++) total.v[j] = 0;
 #pragma unroll 1
     for (int half = 0; half < members; half += HALF) {
-        TMM_FN(vector_sums) part[HALF];
+        tmm_xvector_sums part[HALF];
 #pragma unroll
         for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
-            part[w] = *(const TMM_FN(vector_sums) *)(first + (half + w < members ? half + w : 0) *
-                                                                 (TMM__SMALL_WARP));
+            part[w] = *(const tmm_xvector_sums *)(first + (half + w < members ? half + w : 0) *
+                                                              (TMM__SMALL_WARP));
 #pragma unroll
         for (int w = 0; w < HALF; w++)
 #pragma unroll
@@ -200,12 +195,11 @@ static __device__ __forceinline__ TMM_FN(vector_sums)
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__SMALL_COLS))
-    TMM__INSTANCE(gemm_small_, SMALL)(long long M, long long N, long long K, TMM_TYPE alpha,
-                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                                      long long batchA, const TMM_TYPE *__restrict__ B,
-                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
-                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                                      unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+    tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
@@ -318,19 +312,19 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 #pragma unroll
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
-                for (int j = 0; j < COLS / 8; j++) TMM_FN(dmma)
-            (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
-             fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                for (int j = 0; j < COLS / 8; j++)
+                    tmm_xdmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                              fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
             const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
-                TMM_FN(elements4) fa[DOWN / 4];
+                tmm_xelements4 fa[DOWN / 4];
                 tmm__small_elements fb[ACROSS / WIDTH];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
-                    fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
+                    fa[q] = *(const tmm_xelements4 *)&a[k * LDA + 16 * q];
 #pragma unroll
                 for (int q = 0; q < ACROSS / WIDTH; q++)
                     fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
@@ -353,7 +347,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(TMM_FN(vector)) == 0;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_xvector) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
@@ -363,8 +357,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        TMM_FN(vector_sums)
-        total = tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
+        tmm_xvector_sums total =
+            tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
@@ -376,28 +370,22 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            TMM_FN(store_masked)
-            (out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
+            tmm_xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
             continue;
         }
-        TMM_FN(vector) old;
+        tmm_xvector old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const TMM_FN(vector) *)out;
+        if ((TMM_SUM)beta != 0) old = *(const tmm_xvector *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = TMM_FN(value)(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = tmm_xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
-        *(TMM_FN(vector) *)out = old;
+        *(tmm_xvector *)out = old;
     }
 #endif
 }
-#undef tmm__small_copy
-#undef tmm__small_elements
-#undef tmm__small_sums
-#undef tmm__small_leave_sums
-#undef tmm__small_add
 #endif
 #endif

@@ -2,13 +2,11 @@
    Uses: kernels/tensor.cuh, kernels/tensor_store.cuh. Used by: kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
-    TMM__INSTANCE(gemm_tensor_, TENSOR)(long long M, long long N, long long K, double alpha,
-                                        const double *__restrict__ A, long long rsA, long long csA,
-                                        long long batchA, const double *__restrict__ B,
-                                        long long rsB, long long csB, long long batchB, double beta,
-                                        double *__restrict__ C, long long ldc, long long batchC,
-                                        int modeA, int modeB, const tmm__schedule s,
-                                        int off_sectors)
+    tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
+                     const double *__restrict__ A, long long rsA, long long csA, long long batchA,
+                     const double *__restrict__ B, long long rsB, long long csB, long long batchB,
+                     double beta, double *__restrict__ C, long long ldc, long long batchC,
+                     int modeA, int modeB, const tmm__schedule s, int off_sectors)
 {
 #if TMM__BODIES
     enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
@@ -43,10 +41,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
+        int tile = tmm_xfind_work(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
-        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        tmm_xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Large tiles are moved back inside, unless what lies outside may be read. */
         if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
@@ -59,10 +57,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int kA = single, lineA = pair, kB = single, lineB = pair;
         if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
         if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA = along_kA ? TMM_FN(square)(lineA, kA)
-                           : TMM_FN(square)(kA, lineA % 16) + lineA / 16 * SQUARE;
-        int toB = along_kB ? TMM_FN(square)(lineB, kB)
-                           : TMM_FN(square)(kB, lineB % 16) + lineB / 16 * SQUARE;
+        int toA =
+            along_kA ? tmm_xsquare(lineA, kA) : tmm_xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
+        int toB =
+            along_kB ? tmm_xsquare(lineB, kB) : tmm_xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
         toB += STAGE_A;
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
@@ -72,8 +70,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
-        int firstB = along_kB ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
+        int firstA = along_kA ? tmm_xsquare(g, t) : tmm_xsquare(t, g);
+        int firstB = along_kB ? tmm_xsquare(g, t) : tmm_xsquare(t, g);
         firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
@@ -172,7 +170,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
-        tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
+        tile = tmm_xfind_work(&s, work, share, &begin, &end);
 #endif
         if (tmm__tensor_by_cluster(&s, shared + (int)STAGES * STAGE, share, tile, tall, M, N, alpha,
                                    beta, C, ldc, sum))
@@ -193,20 +191,4 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
-#undef tmm__tensor_copied_k
-#undef tmm__tensor_copy
-#undef tmm__tensor_clear
-#undef tmm__tensor_move_up
-#undef tmm__tensor_leave_sums
-#undef tmm__tensor_add_partials
-#undef tmm__tensor_send
-#undef tmm__tensor_store_cluster
-#undef tmm__tensor_store_tile
-#undef tmm__tensor_open
-#undef tmm__tensor_by_cluster
-#undef tmm__tensor_store_rows
-#undef tmm__tensor_store_lines
-#undef tmm__tensor_store_part
-#undef tmm__tensor_load_A
-#undef tmm__tensor_load_B
 #endif

@@ -24,12 +24,11 @@
    A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
    128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
    of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
-enum { TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA) = 2 * TMM__INT8_MMA_STAGE };
+enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
 /* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
-static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
-                                                     INT8_MMA)(unsigned char *stage,
+static __device__ __forceinline__ void tmm__gemm_int8_mma_copy(unsigned char *stage,
                                                                const tmm__int8_products *job,
                                                                int modulus, int row, int col, int k)
 {
@@ -51,8 +50,7 @@ static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, 1)
-    TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)(const tmm__int8_products job)
+TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_products job)
 {
 #if TMM__BODIES && !TMM__WGMMA
     enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
@@ -74,14 +72,15 @@ TMM_KERNEL void __launch_bounds__(256, 1)
     const int line_b =
         TMM__INT8_MMA_ROWS + warp_col * TMM__INT8_MMA_COLS + lane % 8 + lane / 16 * 8;
     const int chunk_b = lane / 8 % 2;
-    TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)(tmm__int8_stages, &job, modulus, row, col, 0);
+    tmm__gemm_int8_mma_copy(tmm__int8_stages, &job, modulus, row, col, 0);
 #pragma unroll 1
     for (int k = 0; k < job.k_blocks; k++) {
         const unsigned char *stage = tmm__int8_stages + k % 2 * STAGE;
         TMM__COPY_WAIT(0);
         __syncthreads(); /* this stage is here, and all have read the other */
-        if (k + 1 < job.k_blocks) TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
-        (tmm__int8_stages + (k + 1) % 2 * STAGE, &job, modulus, row, col, k + 1);
+        if (k + 1 < job.k_blocks)
+            tmm__gemm_int8_mma_copy(tmm__int8_stages + (k + 1) % 2 * STAGE, &job, modulus, row, col,
+                                    k + 1);
 #pragma unroll
         for (int s = 0; s < 4; s++) { /* 32 k */
             unsigned a[4][4], b[WIDE / 2][4];

@@ -13,9 +13,6 @@
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
 
 /* Functions of this pass's instance. */
-#define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
-#define tmm__mma_store   TMM__INSTANCE(mma_store_, MMA)
-#define tmm__mma_recheck TMM__INSTANCE(mma_recheck_, MMA)
 
 /* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
@@ -50,21 +47,18 @@ enum {
    bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
    mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
    with 4 mma under way each, cannot hide how long these take. */
-enum {
-    TMM__INSTANCE(mma_edge_, MMA) = TMM__MMA_EDGE,
-    TMM__INSTANCE(mma_bytes_, MMA) = TMM__MMA_STAGES * TMM__MMA_STAGE
-};
+enum { tmm__mma_edge = TMM__MMA_EDGE, tmm__this_mma_bytes = TMM__MMA_STAGES * TMM__MMA_STAGE };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
 /* The next stage to be copied: its tile, its 32 k, and which of the ring it is. Where it lies in A
    and B, and how many blocks of lines of each there are from there on. */
-typedef struct TMM__INSTANCE(mma_copies_, MMA) {
+typedef struct tmm__mma_copies {
     int tile, block, stage, blocks_a, blocks_b;
     const unsigned char *a, *b;
-} TMM__INSTANCE(mma_copies_, MMA);
+} tmm__mma_copies;
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
+static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
                                                      const tmm__float_job *job,
                                                      unsigned char *memory)
 {
@@ -76,8 +70,7 @@ static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, 
         size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
         if (next->block == 0) {
             int product = next->tile / tiles, down, across;
-            TMM_FN(find_tile)
-            (&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
             next->blocks_a = a->line_blocks - down * (EDGE / 64);
             next->blocks_b = b->line_blocks - across * (EDGE / 64);
             next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
@@ -113,7 +106,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
     int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
     int product = tile / tiles, down, across;
     bool doubtful = false;
-    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
     int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
     int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
     const float *scale_a =
@@ -135,7 +128,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        TMM_FN(elements2) old[COLS];
+        tmm_xelements2 old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -153,7 +146,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
                 *x *= p;
             }
             old[j].v[0] = old[j].v[1] = 0;
-            if (job->beta != 0) old[j] = TMM_FN(load2)(C + col0 + 8 * j, aligned, mask[j]);
+            if (job->beta != 0) old[j] = tmm_xload2(C + col0 + 8 * j, aligned, mask[j]);
         }
         if (wide && row < M) {
             unsigned char *bytes =
@@ -165,9 +158,9 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
             doubtful |= bits != 0;
         }
 #pragma unroll
-        for (int j = 0; j < COLS; j++) TMM_FN(store2)
-        (C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha, job->beta, old[j],
-         &sum[i / 2][j][i % 2 * 2]);
+        for (int j = 0; j < COLS; j++)
+            tmm_xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
+                        job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
@@ -208,14 +201,14 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
                     tmm__is_rejected(highest, job->scale_min, job->scale_max);
     doubtful = scales[4] != 0;
     __syncthreads();
-    if (rejected || doubtful) TMM_FN(recheck)
-    (job, (float *)memory, thread, false, rejected, doubtful,
-     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
+    if (rejected || doubtful)
+        tmm_xrecheck(job, (float *)memory, thread, false, rejected, doubtful,
+                     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
 }
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
-    TMM__INSTANCE(gemm_float_mma_, MMA)(const tmm__float_job job)
+    tmm__gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
@@ -227,7 +220,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    TMM__INSTANCE(mma_copies_, MMA) next = {(int)blockIdx.x, 0, 0, 0, 0, NULL, NULL};
+    tmm__mma_copies next = {(int)blockIdx.x, 0, 0, 0, 0, NULL, NULL};
     for (int i = 0; i < STAGES - 1; i++) tmm__mma_copy(&next, &job, tmm__memory);
 
     /* Rows of the matrices whose addresses this lane gives; and the chunk of the first 8 k of hi */

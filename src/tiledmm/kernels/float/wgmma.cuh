@@ -42,22 +42,6 @@
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
 /* Functions of this pass's instance. */
-#define tmm__wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
-#define tmm__wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
-#define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
-#define tmm__wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
-#define tmm__wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
-#define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
-#define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
-#define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
-#define tmm__wgmma_add_parts     TMM__INSTANCE(wgmma_add_parts_, WGMMA)
-#define tmm__wgmma_count_part    TMM__INSTANCE(wgmma_count_part_, WGMMA)
-#define tmm__wgmma_store_rows    TMM__INSTANCE(wgmma_store_rows_, WGMMA)
-#define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
-#define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
-#define tmm__wgmma_next_row      TMM__INSTANCE(wgmma_next_row_, WGMMA)
-#define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
-#define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
 
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
@@ -67,25 +51,27 @@ enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity
    of the phase that is next, and its stage; the thread's lane. */
-typedef struct TMM_FN(wgmma_ring) {
+typedef struct tmm_xwgmma_ring {
     unsigned stages, fulls, empties, parity;
     int stage, lane;
-} TMM_FN(wgmma_ring);
+} tmm_xwgmma_ring;
 
 /* The tile of C of a thread that multiplies: the product, and the place of its first sum. */
-typedef struct TMM_FN(wgmma_place) {
+typedef struct tmm_xwgmma_place {
     int product, row, col;
-} TMM_FN(wgmma_place);
+} tmm_xwgmma_place;
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void TMM_FN(wgmma_scales)(
-    const tmm__float_job *job, int tile, int tile_m, int tile_n, int row, int col, int downs,
-    int cols, int thread, int *product, int *row0, int *col0, float *col_scale, float *row_scale)
+static __device__ __forceinline__ void tmm_xwgmma_scales(const tmm__float_job *job, int tile,
+                                                         int tile_m, int tile_n, int row, int col,
+                                                         int downs, int cols, int thread,
+                                                         int *product, int *row0, int *col0,
+                                                         float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
-    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
     *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
@@ -110,9 +96,8 @@ static __device__ __forceinline__ void TMM_FN(wgmma_scales)(
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void TMM_FN(wgmma_scale_range)(const tmm__float_job *job,
-                                                                 int thread, unsigned *lowest,
-                                                                 unsigned *highest)
+static __device__ __forceinline__ void tmm_xwgmma_scale_range(const tmm__float_job *job, int thread,
+                                                              unsigned *lowest, unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -137,13 +122,12 @@ static __device__ __forceinline__ void TMM_FN(wgmma_scale_range)(const tmm__floa
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
-    TMM__INSTANCE(wgmma_rows_, WGMMA) = TMM__WGMMA_ROWS,
-    TMM__INSTANCE(wgmma_cols_, WGMMA) = TMM__WGMMA_COLS,
-    TMM__INSTANCE(wgmma_stages_, WGMMA) = TMM__WGMMA_STAGES,
-    TMM__INSTANCE(wgmma_readers_, WGMMA) =
-        8 / TMM__WGMMA_K_GROUPS, /* warps that multiply a stage */
-    TMM__INSTANCE(wgmma_bytes_, WGMMA) = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
-                                         + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
+    tmm__wgmma_rows = TMM__WGMMA_ROWS,
+    tmm__wgmma_cols = TMM__WGMMA_COLS,
+    tmm__wgmma_stages = TMM__WGMMA_STAGES,
+    tmm__wgmma_readers = 8 / TMM__WGMMA_K_GROUPS, /* warps that multiply a stage */
+    tmm__this_wgmma_bytes = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
+                            + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
 
 #if TMM__WGMMA
@@ -219,7 +203,7 @@ static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm__wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
+static __device__ __forceinline__ void tmm__wgmma_begin(tmm_xwgmma_ring *ring, unsigned *at,
                                                         float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
@@ -232,9 +216,8 @@ static __device__ __forceinline__ void tmm__wgmma_begin(TMM_FN(wgmma_ring) * rin
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm__wgmma_finish(const TMM_FN(wgmma_ring) * ring,
-                                                         float *sum, float *c, int pending,
-                                                         int stage)
+static __device__ __forceinline__ void tmm__wgmma_finish(const tmm_xwgmma_ring *ring, float *sum,
+                                                         float *c, int pending, int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
@@ -245,7 +228,7 @@ static __device__ __forceinline__ void tmm__wgmma_finish(const TMM_FN(wgmma_ring
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm__wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
+static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm_xwgmma_ring *ring, float *sum,
                                                             int rows, int block, int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
@@ -281,7 +264,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(TMM_FN(wgmma_ring) *
 
 /* All windows of a tile, one half of the columns after the other: while registers of one half are
    worked on, tensor cores have wgmma of the other half to do. */
-static __device__ __forceinline__ void tmm__wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
+static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm_xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)
 {

@@ -15,15 +15,14 @@
    bytes a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200
    is the power that the device may draw. Reads of memory take more than reads of L2, so blocks keep
    together along k (tmm__keep_pace). */
-TMM_KERNEL void __launch_bounds__(384, 1)
-    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float_job job)
 {
 #if TMM__WGMMA
     enum {
-        STAGES_1 = TMM__WGMMA_1(TMM_FN(wgmma_stages_)),
-        STAGES_2 = TMM__WGMMA_2(TMM_FN(wgmma_stages_)),
+        STAGES_1 = TMM__WGMMA_1(tmm_xwgmma_stages_),
+        STAGES_2 = TMM__WGMMA_2(tmm_xwgmma_stages_),
         STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
-        AREA = TMM__WGMMA_1(TMM_FN(wgmma_rows_)) * TMM__WGMMA_1(TMM_FN(wgmma_cols_))
+        AREA = TMM__WGMMA_1(tmm_xwgmma_rows_) * TMM__WGMMA_1(tmm_xwgmma_cols_)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -36,8 +35,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 
     if (threadIdx.x == 0) {
         const int readers = job.instance == TMM__WGMMA_1(TMM__WGMMA_)
-                                ? (int)TMM__WGMMA_1(TMM_FN(wgmma_readers_))
-                                : (int)TMM__WGMMA_2(TMM_FN(wgmma_readers_));
+                                ? (int)TMM__WGMMA_1(tmm_xwgmma_readers_)
+                                : (int)TMM__WGMMA_2(tmm_xwgmma_readers_);
 #pragma unroll
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 1);
@@ -56,13 +55,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            TMM_FN(wgmma_scale_range)(&job, threadIdx.x - 32, scales_lowest, scales_highest);
+            tmm_xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
+                TMM__WGMMA_1(tmm_xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             } else {
-                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
+                TMM__WGMMA_2(tmm_xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             }
         }
     } else {
@@ -70,10 +69,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         unsigned char *memory = tmm__memory + skip;
         unsigned finished = 0;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-            TMM__WGMMA_1(TMM_FN(wgmma_multiply_))
+            TMM__WGMMA_1(tmm_xwgmma_multiply_)
             (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         } else {
-            TMM__WGMMA_2(TMM_FN(wgmma_multiply_))
+            TMM__WGMMA_2(tmm_xwgmma_multiply_)
             (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         }
         asm volatile("bar.sync 1, 352;" ::: "memory");
@@ -81,9 +80,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         float highest = __uint_as_float(scales_highest[0]) * __uint_as_float(scales_highest[1]);
         bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
-        if (rejected || doubtful) TMM_FN(recheck)
-        (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
-         AREA > 128 * 64, job.tile_m, job.tile_n, AREA > 128 * 64 ? 1 : job.parts, finished);
+        if (rejected || doubtful)
+            tmm_xrecheck(&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected,
+                         doubtful, AREA > 128 * 64, job.tile_m, job.tile_n,
+                         AREA > 128 * 64 ? 1 : job.parts, finished);
     }
 #else
     (void)job;
