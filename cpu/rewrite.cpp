@@ -16,8 +16,8 @@
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
  * headers pass through unread. */
 #include "loops_write.h"
+#include "ptx.h"
 #include "tokens.h"
-#include <regex>
 #include <set>
 
 /* ---- declarations ---------------------------------------------------------------------------- */
@@ -107,6 +107,8 @@ static bool declares_variable(long i)
     for (; i < count(); i = next(i)) {
         if (is(i, "__attribute__") || is(i, "alignas"))
             i = closing(next(i));
+        else if (pointer_declarator(i) >= 0)
+            i = closing(next(closing(i)));
         else if (is(i, "["))
             i = closing(i);
         else if (is(i, "(") || is(i, "{") || is(i, "operator"))
@@ -117,12 +119,24 @@ static bool declares_variable(long i)
     return false;
 }
 
+/* The name at I with what stands before it, as in settings::x. */
+static std::string qualified(long i)
+{
+    std::string name = source(i);
+    for (i = previous(i); is(i, "::"); i = previous(i)) {
+        name = "::" + name;
+        if (is_name(previous(i))) name = source(i = previous(i)) + name;
+    }
+    return name;
+}
+
 /* Adds the record that lets the runtime give each device its own copy of the variables. Returns
  * the end of the declaration. */
 static long rewrite_device_variables(long i)
 {
     long begin = statement_begin(i), end = statement_end(i);
     bool is_managed = false, is_constant = false;
+    if (is(begin, "template")) return end; /* which instances there are is not known here */
     for (long j = begin; j < end && !is(j, "=") && !opens(j); j = next(j)) {
         if (is(j, "extern")) return end;
         is_managed |= is(j, "__managed__");
@@ -133,7 +147,7 @@ static long rewrite_device_variables(long i)
                      (is_managed    ? "managed_symbol "
                       : is_constant ? "constant_symbol "
                                     : "symbol ") +
-                     next_name("cucc_symbol_") + "(" + source(j) + ");";
+                     next_name("cucc_symbol_") + "(" + qualified(j) + ");";
     return end;
 }
 
@@ -176,6 +190,7 @@ struct kernel_facts {
     int definitions = 0, kernel_definitions = 0; /* with functions of this name; of kernels alone */
     long name = -1, brace = -1;                  /* of its definition */
     bool as_loops = false;                       /* there is cucc_block_NAME, too */
+    std::vector<long> declarations;              /* the names in them; not of specialisations */
 };
 static bool write_loops;
 static std::map<long, std::string> kernel_ends; /* the braces that close kernels, and their names */
@@ -225,6 +240,7 @@ static void note_kernel(long i)
         }
         for (long k = next(next(j)); k < close; k = next(opens(k) ? closing(k) : k))
             facts.has_defaults |= is(k, "=");
+        if (!specialised) facts.declarations.push_back(j);
         if (is(after, "{")) {
             facts.kernel_definitions++;
             facts.name = j;
@@ -277,13 +293,42 @@ static void add_loops(long i)
          {"uninitialized", "maybe-uninitialized", "unused-variable", "unused-parameter",
           "unused-but-set-variable", "shadow", "unused-value"})
         ignored += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
-    text(i) +=
-        "\n#pragma GCC diagnostic push\n" + ignored + signature +
-        " { const ::uint3 blockIdx = ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
-        "::gridDim; " +
-        body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" + *t.file +
-        "\"\n";
+    text(i) += "\n#pragma GCC diagnostic push\n" + ignored + signature +
+               " { const ::uint3 blockIdx = ::cucc::value_of(::blockIdx); const ::dim3 blockDim = "
+               "::cucc::value_of(::blockDim), gridDim = ::cucc::value_of(::gridDim); " +
+               body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" +
+               *t.file + "\"\n";
     facts.as_loops = true;
+}
+
+static std::map<long, std::string> put_before; /* text that is put before tokens at the end */
+
+/* Before a declaration of a kernel that a call may choose: a function of the same parameters, never
+ * defined, whose result is of the type of a pointer to the kernel. */
+static void declare_type(long name)
+{
+    long begin = statement_begin(name), open = next(name), close = closing(open);
+    std::string head, parameters, types;
+    for (long i = begin; is(begin, "template") && i <= closing_angle(next(begin)); i++)
+        head += tokens[(size_t)i].kind == blank ? " " : source(i);
+    int angles = 0;
+    bool in_default = false; /* which a type cannot have */
+    for (long i = open; i <= close; i++) {
+        std::string word = tokens[(size_t)i].kind == blank ? " " : source(i);
+        if (i > open && opens(i)) { /* as in int (&a)[2] or = {1, 2} */
+            word.clear();
+            for (long end = closing(i); i <= end; i++)
+                word += tokens[(size_t)i].kind == blank ? " " : source(i);
+            i--;
+        }
+        angles += is(i, "<") - is(i, ">");
+        if (is(i, "=") && !angles) in_default = true;
+        if (i == close || (is(i, ",") && !angles)) in_default = false;
+        parameters += word;
+        if (!in_default) types += word;
+    }
+    put_before[begin] =
+        head + " auto cucc_type_" + source(name) + parameters + " -> void (*)" + types + "; ";
 }
 
 static void note_kernels()
@@ -294,6 +339,11 @@ static void note_kernels()
         if (!is_name(i) || !is(next(i), "(")) continue;
         auto found = kernels.find(source(i));
         if (found != kernels.end() && is(next(closing(next(i))), "{")) found->second.definitions++;
+    }
+    for (const auto &kernel : kernels) {
+        const kernel_facts &facts = kernel.second;
+        if (facts.is_template || facts.has_defaults || facts.definitions > 1)
+            for (long name : facts.declarations) declare_type(name);
     }
 }
 
@@ -329,16 +379,25 @@ static void rewrite_launch(long i)
     long name = is(last, ">") ? previous(opening(last)) : last;
     auto facts = kernels.find(source(name));
     bool as_loops = facts != kernels.end() && facts->second.as_loops && name >= begin;
-    std::string loops;
-    for (long j = begin; as_loops && j <= last; j++)
-        loops += j == name                         ? "cucc_block_" + source(j)
-                 : tokens[(size_t)j].kind == blank ? " "
-                                                   : source(j);
+    auto named = [&](const std::string &prefix) {
+        std::string all;
+        for (long j = begin; j <= last; j++)
+            all += j == name                         ? prefix + source(j)
+                   : tokens[(size_t)j].kind == blank ? " "
+                                                     : source(j);
+        return all;
+    };
+    std::string loops = as_loops ? named("cucc_block_") : "nullptr", types;
+    if (call) { /* a pointer to the kernel, or to its loops, of the type that its arguments choose */
+        types = "[](auto &...cucc_arguments) -> decltype(" + named("cucc_type_") +
+                "(cucc_arguments...)) { return ";
+        types = types + named("") + "; }, " + types + loops + "; }, ";
+    }
     if (as_loops)
         loops = call ? "[](auto &...cucc_arguments) { " + loops + "(cucc_arguments...); }, "
                      : loops + ", ";
     text(begin) = std::string(" ::cucc::prepare") + (call ? "_call" : "") +
-                  (as_loops ? "_loops(" : "(") + loops + "\"" + kernel + "\", " +
+                  (as_loops ? "_loops(" + loops : "(") + types + "\"" + kernel + "\", " +
                   (call ? "[](auto &...cucc_arguments) { " : "") + text(begin);
     text(i) = call ? "(cucc_arguments...); }, " : ", ";
     text(next(i)) = text(next(next(i))) = "";
@@ -351,14 +410,56 @@ static void rewrite_launch(long i)
 /* Names of kernels that are those of variables in the function at hand. */
 static std::set<std::string> hidden_kernels;
 
+/* Whether a declaration of variables begins at I: a type, with what belongs to it, and a name. */
+static bool begins_declaration(long i)
+{
+    bool type = false;
+    for (; is_name(i) && !is_keyword_before_expression(i); i = next(i)) {
+        if (type && !is_name(next(i))) return true;
+        while (is(next(i), "::")) i = next(next(i));
+        if (is(next(i), "<")) i = closing_angle(next(i));
+        while (is(next(i), "*") || is(next(i), "&")) i = next(i);
+        type = true;
+    }
+    return false;
+}
+
+/* Whether the comma or brace at I stands in a list of variables that are declared, or of enumerators. */
+static bool is_in_declaration(long i)
+{
+    long p = i;
+    while (p >= 0 && !is(p, ";") && !is(p, "{") && !is(p, "(") && !is(p, "[")) {
+        long after = next(p);
+        bool initialiser = is(after, ",") || is(after, ")") || is(after, "]");
+        if (is(p, "}") && !initialiser) break;
+        p = previous(closes(p) ? opening(p) : p);
+    }
+    if (is(p, "(")) return is(previous(p), "for") && begins_declaration(next(p));
+    if (is(p, "[")) { /* structured bindings */
+        while (is(previous(p), "&")) p = previous(p);
+        return is(previous(p), "auto");
+    }
+    if (!is(p, "{")) return begins_declaration(next(p));
+    long q = previous(p); /* enum name : type { */
+    while (is_name(q) || is(q, ":")) {
+        if (is(q, "enum")) return true;
+        q = previous(q);
+    }
+    return begins_declaration(next(p));
+}
+
 static bool declares_name(long i)
 {
     long before = previous(i), after = next(i), type = previous(before);
     bool named = is_name(before) && !is_keyword_before_expression(before);
     bool pointer =
         (is(before, "*") || is(before, "&")) && (is_name(type) || is(type, ">") || is(type, "*"));
-    return (named || pointer || is(before, ">")) &&
-           (is(after, ",") || is(after, ")") || is(after, "=") || is(after, ";") || is(after, "["));
+    bool ends = is(after, ",") || is(after, ")") || is(after, "=") || is(after, ";") ||
+                is(after, "[") || is(after, ":") || is(after, "{") || is(after, "}") ||
+                is(after, "]");
+    bool list = is(before, ",") || is(before, "{") || is(before, "[");
+    if (list) return (ends || is(after, "(")) && is_in_declaration(before);
+    return ends && (named || pointer || is(before, ">"));
 }
 
 /* A kernel whose address is taken: as an argument, in an initializer, in an assignment. */
@@ -400,32 +501,64 @@ static void rewrite_cluster(long i)
                   "\", " + dimensions + "); " + text(begin);
 }
 
-/* A function of the device that names threadIdx and its like begins with copies of them, which the
- * compiler may keep in registers: it cannot know that no store changes the variables themselves. Returns
- * the brace after which they are, or I. */
-static long copy_builtins(long i)
+/* The brace that opens the body of the lambda whose captures are at I; else -1. */
+static long lambda_body(long i)
+{
+    long p = previous(i), j = next(closing(i));
+    bool subscript = (is_name(p) && !is_keyword_before_expression(p)) || is(p, ")") || is(p, "]") ||
+                     is(p, ">") || (p >= 0 && tokens[(size_t)p].kind == literal);
+    if (!is(i, "[") || subscript || is(p, "[") || is(next(i), "[")) return -1;
+    if (is(j, "<")) j = next(closing_angle(j));
+    while (is_name(j) || is(j, "(") || is(j, "->") || is(j, "::") || is(j, "*") || is(j, "&") ||
+           is(j, "<"))
+        j = next(is(j, "(") ? closing(j) : is(j, "<") ? closing_angle(j) : j);
+    return is(j, "{") ? j : -1;
+}
+
+/* What the bodies of lambdas begin with, by their braces. It is put there last: kernels as loops are
+ * written of lambdas without it. */
+static std::map<long, std::string> lambda_copies;
+
+/* Copies of threadIdx and its like, as far as what stands from the brace on names them outside of
+ * lambdas; these, which need not capture, get their own. */
+static std::string copies_of_builtins(long open)
 {
     static const char *const names[][2] = {{"threadIdx", "::uint3"},
                                            {"blockIdx", "::uint3"},
                                            {"blockDim", "::dim3"},
                                            {"gridDim", "::dim3"}};
+    bool used[4] = {};
+    std::string copies;
+    for (long i = next(open), end = closing(open); i < end; i = next(i)) {
+        long body = is(i, "[") ? lambda_body(i) : -1;
+        for (long j = i; j < body; j = next(j)) /* captures may name them */
+            for (int k = 0; k < 4; k++) used[k] |= is(j, names[k][0]);
+        if (body >= 0) {
+            lambda_copies[body] = copies_of_builtins(body);
+            i = closing(body);
+        }
+        for (int k = 0; k < 4; k++) used[k] |= is(i, names[k][0]) && !is(previous(i), "::");
+    }
+    for (int k = 0; k < 4; k++)
+        if (used[k])
+            copies += std::string(" const ") + names[k][1] + " " + names[k][0] +
+                      " = ::cucc::value_of(::" + names[k][0] + ");";
+    return copies;
+}
+
+/* A function of the device that names threadIdx and its like begins with copies of them, which the
+ * compiler may keep in registers: it cannot know that no store changes the variables themselves. Returns
+ * the brace after which they are, or I. */
+static long copy_builtins(long i)
+{
     long open = i;
     for (; open < count() && !is(open, "{"); open = next(is(open, "(") ? closing(open) : open))
         if (is(open, ";") || is(open, "=") || is(open, ":") || is(open, "}")) return i;
-    if (open == count() || !is(previous(open), ")")) return i;
-    const long end = closing(open); /* which walks through the body */
-    std::string copies;
-    for (const auto &name : names) {
-        bool used = false;
-        for (long j = open; j < end; j = next(j)) {
-            bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
-            if (local_class || (is(j, "[") && is(next(j), "]") && is(next(next(j)), "(")))
-                return open; /* in which copies cannot be named */
-            used |= is(j, name[0]) && !is(previous(j), "::");
-        }
-        if (used)
-            copies += std::string(" const ") + name[1] + " " + name[0] + " = ::" + name[0] + ";";
-    }
+    if (open == count() || !is(previous(open), ")") || lambda_copies.count(open)) return i;
+    std::string copies = copies_of_builtins(open);
+    for (long j = open, end = closing(open); j < end; j = next(j))
+        if (is(j, "struct") || is(j, "class") || is(j, "union"))
+            return open; /* in which copies cannot be named */
     text(open) += copies;
     return open;
 }
@@ -457,109 +590,6 @@ static void refuse_unsupported(long i)
     for (const auto &part : parts)
         if (name.compare(0, strlen(part.prefix), part.prefix) == 0)
             stop(tokens[(size_t)i], (name + " needs " + part.need).c_str());
-}
-
-/* ---- PTX ------------------------------------------------------------------------------------- */
-
-/* The text of all string literals from I on. */
-static std::string literal_text(long i)
-{
-    std::string all;
-    for (; i < count() && tokens[(size_t)i].kind == literal && source(i)[0] == '"'; i = next(i))
-        all += source(i).substr(1, source(i).size() - 2);
-    return all;
-}
-
-static bool is_ptx(const std::string &code)
-{
-    static const std::regex typical(
-        "\\.(pred|[subf](8|16|32|64)|bf16|aligned|sync|shared|global|cta|gl|"
-        "sys|gpu|cg|L1|L2|x2|x4|wait_all|commit_group|wait_group|release|"
-        "acquire)|%%|^ *(trap|exit|brkpt);");
-    return std::regex_search(code, typical);
-}
-
-/* Instructions that are an expression of C, with their operands as $1 and so on; all else cannot run
- * here. */
-static const std::map<std::string, std::string> simple_instructions = {
-    {"bfe.u32", "::cucc::special_bfe($1, $2, $3)"},
-    {"bfi.b32", "::cucc::special_bfi($1, $2, $3, $4)"},
-    {"brev.b32", "__brev($1)"},
-    {"clz.b32", "__clz((int)($1))"},
-    {"popc.b32", "__popc($1)"},
-    {"mul.hi.u32", "__umulhi($1, $2)"},
-    {"prmt.b32", "__byte_perm($1, $2, $3)"},
-    {"add.u32", "($1) + ($2)"},
-    {"sqrt.approx.f32", "sqrtf($1)"},
-    {"rcp.approx.f32", "1.0f / ($1)"},
-    {"ex2.approx.f32", "exp2f($1)"},
-    {"ex2.approx.ftz.f32", "exp2f($1)"},
-    {"lg2.approx.f32", "log2f($1)"},
-    {"membar.gl", "__threadfence()"},
-    {"membar.cta", "__threadfence_block()"},
-    {"membar.sys", "__threadfence_system()"},
-    {"trap", "__trap()"}};
-static const std::set<std::string> special_registers = {"laneid",      "warpid",      "smid",
-                                                        "nsmid",       "nwarpid",     "clock",
-                                                        "clock64",     "globaltimer", "lanemask_eq",
-                                                        "lanemask_lt", "lanemask_le", "lanemask_gt",
-                                                        "lanemask_ge"};
-
-/* The expressions of the operands of an asm statement: what stands in parentheses after constraints. */
-static std::vector<std::string> asm_operands(long begin, long close)
-{
-    std::vector<std::string> operands;
-    for (long i = begin; i < close; i = next(i)) {
-        if (!is(i, "(")) continue;
-        std::string expression;
-        for (long j = next(i); j < closing(i); j = next(j)) expression += source(j) + " ";
-        operands.push_back(expression);
-        i = closing(i);
-    }
-    return operands;
-}
-
-static std::string with_operands(std::string expression, const std::vector<std::string> &operands)
-{
-    for (size_t i = 1; i < operands.size(); i++) {
-        std::string name = "$" + std::to_string(i);
-        for (size_t at; (at = expression.find(name)) != expression.npos;)
-            expression.replace(at, name.size(), operands[i]);
-    }
-    return expression;
-}
-
-static void rewrite_asm(long i)
-{
-    static const std::regex form(
-        "\\s*([a-z0-9_.]+)\\s*(?:%0\\s*,?\\s*((?:%%?\\w+\\s*,?\\s*)*))?;?\\s*");
-    long open = next(i);
-    while (is(open, "volatile") || is(open, "__volatile__")) open = next(open);
-    if (!is(open, "(")) return;
-    std::string code = literal_text(next(open)), result;
-    if (!is_ptx(code)) return;
-    long close = closing(open), end_of_code = next(open);
-    while (end_of_code < close && !is(end_of_code, ":")) end_of_code = next(end_of_code);
-    std::vector<std::string> operands = asm_operands(end_of_code, close);
-    std::smatch parts;
-    if (std::regex_match(code, parts, form)) {
-        std::string instruction = parts[1], rest = parts[2];
-        auto known = simple_instructions.find(instruction);
-        std::string reg = rest.substr(0, rest.find_first_of(" ,;"));
-        if (known != simple_instructions.end())
-            result = with_operands(known->second, operands);
-        else if (instruction.compare(0, 4, "mov.") == 0 && reg.compare(0, 2, "%%") == 0 &&
-                 special_registers.count(reg.substr(2)))
-            result = "::cucc::special_" + reg.substr(2) + "()";
-    }
-    if (result.empty() || result.find('$') != result.npos) {
-        std::string instruction =
-            code.substr(std::min(code.find_first_not_of(" \\tn{"), code.size()));
-        instruction = instruction.substr(0, instruction.find_first_of(" ;\\"));
-        stop(tokens[(size_t)i], ("needs PTX (" + instruction + "), which only a GPU runs").c_str());
-    }
-    for (long j = i; j <= close; j = next(j)) text(j) = "";
-    text(i) = operands.empty() ? result : "(" + operands[0] + ") = " + result;
 }
 
 /* ---- volatile memory ------------------------------------------------------------------------- */
@@ -766,6 +796,8 @@ static void rewrite_tokens()
                 declared = rewrite_device_variables(i);
         }
     }
+    for (const auto &copies : lambda_copies) text(copies.first) += copies.second;
+    for (const auto &before : put_before) text(before.first) = before.second + text(before.first);
 }
 
 int main(int argc, char **argv)

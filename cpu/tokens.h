@@ -251,6 +251,19 @@ static long statement_begin(long i)
     return i;
 }
 
+/* The name in parentheses of a declaration, as in int (*f)(int) or float (*rows)[4], if they are at I;
+ * else -1. */
+static long pointer_declarator(long i)
+{
+    if (!is(i, "(") || (!is(next(i), "*") && !is(next(i), "&"))) return -1;
+    long found = -1, close = closing(i);
+    for (i = next(i); i < close && !is(i, "["); i = next(i)) {
+        if (is(i, "(")) return -1; /* a function that returns a pointer */
+        if (is_name(i)) found = i;
+    }
+    return is(next(close), "(") || is(next(close), "[") ? found : -1;
+}
+
 /* The names that a declaration declares: in each part between commas the last name before an array
  * bound or an initialiser. */
 static std::vector<long> declared_names(long begin, long end)
@@ -263,6 +276,7 @@ static std::vector<long> declared_names(long begin, long end)
         bool struct_body = false; /* or a union's */
         for (const char *word : {"struct", "union", "class"})
             struct_body |= is(last, word) || is(previous(last), word);
+        if (!complete && pointer_declarator(i) >= 0) last = pointer_declarator(i), complete = true;
         if (is(i, "[") || is(i, "=") || (is(i, "{") && !struct_body)) complete = true;
         if (opens(i)) {
             i = closing(i);
