@@ -269,9 +269,40 @@ cucc: this program needs modules or virtual memory of the driver API
 #include <cuda.h>%int main() { CUmodule m; return cuModuleLoad(&m, "x"); }
 error: .AND_THE_REST. was not declared
 __global__ void k(int *p) {%const int a = AND_THE_REST const int b = 0%if (a) { p[0] = 1; }%__syncthreads();%if (a) p[1] = b;%return;%} int main() {}
-cucc: write the template arguments of this kernel, since it takes an object with constructors
-struct s { ~s() {} }; template <class T> __global__ void k(T) {} int main() { s x; k<<<1, 1>>>(x); }
+cucc: write all arguments of this launch, since one is an object with constructors
+struct s { __host__ __device__ ~s() {} }; template <class T> __global__ void k(T, int = 3) {} int main() { s x; k<<<1, 1>>>(x); }
 END
+cat >pi.cu <<'END'
+#include <curand_kernel.h>
+#include <stdio.h>
+__global__ void hits(unsigned int *inside)
+{
+    curandState state;
+    curand_init(7, threadIdx.x, 0, &state);
+    for (int i = 0; i < 1000; i++) {
+        float x = curand_uniform(&state), y = curand_uniform(&state);
+        if (x * x + y * y <= 1) atomicAdd(inside, 1u);
+    }
+}
+int main()
+{
+    unsigned int *inside, n;
+    if (cudaMalloc(&inside, 4) || cudaMemset(inside, 0, 4)) return 1;
+    hits<<<1, 128>>>(inside);
+    if (cudaMemcpy(&n, inside, 4, cudaMemcpyDeviceToHost)) return 1;
+    printf("%.1f\n", 4.0 * n / 128000);
+    return cudaFree(inside);
+}
+END
+check_text "states of cuRAND in a kernel alone" '^3.1 $' bash -c "'$cucc' pi.cu -o pi && ./pi"
+cat >blas.cu <<'END'
+#include <cublas_v2.h>
+int main() { cublasHandle_t h; return cublasCreate(&h) || cublasDestroy(h); }
+END
+: | "${CXX:-g++}" -x c -c - -o none.o && ar rc libnone.a none.o
+for libraries in '-lcublas -lm' '-L. -lnone -lcublas'; do
+    check "cuBLAS beside other libraries: $libraries" 0 '!.' bash -c "'$cucc' blas.cu $libraries -o blas && ./blas"
+done
 printf '__global__ void k() {\n#if __CUDA_ARCH__ >= 900\n    __trap();\n#endif\n}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n' >arch.cu
 check "code for another GPU is left out" 0 'arch.cu:2: note: code for compute capability 9.0 is left out' "$cucc" arch.cu -o arch
 check "code for another GPU that is asked for" 0 '!note' "$cucc" -D__CUCC_ARCH__=900 arch.cu -o arch
