@@ -2,6 +2,7 @@
 #ifndef CUCC_TOKENS_H
 #define CUCC_TOKENS_H
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -297,6 +298,29 @@ static std::vector<long> declared_names(long begin, long end)
     for (long i : names)
         if (i < 0) stop(tokens[(size_t)begin], "cannot find the name in this declaration");
     return names;
+}
+
+/* ---- text of the rewriter's own ----------------------------------------------------------- */
+
+static std::string next_name(const char *stem)
+{
+    return stem + std::to_string(++numbered);
+}
+
+/* Code of the rewriter's own before the token at I: on lines of which the compiler does not warn, and so
+ * that what follows keeps its place. */
+static std::string aside(const std::string &code, long i)
+{
+    const token &t = tokens[(size_t)std::min(i, count() - 1)];
+    size_t column = 0;
+    for (long j = i - 1; j >= 0; j--) {
+        const std::string &s = source(j);
+        size_t line_end = s.rfind('\n');
+        column += line_end == s.npos ? s.size() : s.size() - line_end - 1;
+        if (line_end != s.npos) break;
+    }
+    std::string place = "\n# " + std::to_string(t.line) + " \"" + *t.file + "\"";
+    return place + " 3\n" + code + place + "\n" + std::string(column, ' ');
 }
 
 #endif

@@ -155,7 +155,8 @@ template <class... P> struct prepared_launch {
     void (*kernel)(P...);
     void (*block)(P...) = nullptr; /* the same as loops over the threads */
 
-    void operator()(P... arguments)
+    /* Not inlined, so that warnings about the arguments name the launch. */
+    __attribute__((noinline)) void operator()(P... arguments)
     {
         (void)start(stored_argument<P>(arguments)...);
     }

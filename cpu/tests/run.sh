@@ -272,6 +272,24 @@ __global__ void k(int *p) {%const int a = AND_THE_REST const int b = 0%if (a) { 
 cucc: write all arguments of this launch, since one is an object with constructors
 struct s { __host__ __device__ ~s() {} }; template <class T> __global__ void k(T, int = 3) {} int main() { s x; k<<<1, 1>>>(x); }
 END
+cat >warns.cu <<'END'
+template <class T> __global__ void t(T *p, unsigned n) { int i = threadIdx.x; if (i < n) p[i] = 1; }
+__global__ void k(int *p, unsigned n)
+{
+    int i = threadIdx.x, unused;
+    if (i < n) p[i] = i;
+    __syncthreads();
+    auto f = [&](int m) { if (i = m) p[threadIdx.x] = 1; };
+    f(3);
+}
+int main() { int *d, q; t<<<1, 32>>>((int *)0, 3u); t<int><<<1, 32>>>(d, 3u); k<<<1, 32>>>(d, 3); }
+END
+for program in warns "warns --check"; do
+    # shellcheck disable=SC2086 # a file and a flag
+    check_text "a warning comes once, at its line: $program" \
+        "^ *1 [^:]*:10: 'd' is used [^:]* 1 [^:]*:10: unused [^:]* 1 [^:]*:1: comparison [^:]*:[^:]* 1 [^:]*:4: unused [^:]* 1 [^:]*:5: comparison [^:]*:[^:]* 1 [^:]*:7: suggest [^:]*\$" \
+        bash -c "'$cucc' ${program/warns/} -Xcompiler -Wall,-Wextra,-Wshadow -c warns.cu 2>&1 | sed -n 's/^\([^:]*:[0-9]*\):[0-9]*: warning\(:.*\) \[.*/\1\2/p' | sort | uniq -c"
+done
 cat >pi.cu <<'END'
 #include <curand_kernel.h>
 #include <stdio.h>
