@@ -75,6 +75,30 @@ static long closing_angle(long i)
     return i;
 }
 
+static bool begins_statement(long i)
+{
+    long p = previous(i);
+    if (is(p, ")")) { /* of a condition, not of a cast */
+        long before = previous(opening(p));
+        return is(before, "if") || is(before, "for") || is(before, "while");
+    }
+    return is(p, ";") || is(p, "{") || is(p, "}") || is(p, ":") || is(p, "else") || is(p, "do");
+}
+
+/* The brace that opens the body of the lambda whose captures are at I; else -1. */
+static long lambda_body(long i)
+{
+    long p = previous(i), j = next(closing(i));
+    bool subscript = (is_name(p) && !is_keyword_before_expression(p)) || is(p, ")") || is(p, "]") ||
+                     is(p, ">") || (p >= 0 && tokens[(size_t)p].kind == literal);
+    if (!is(i, "[") || subscript || is(p, "[") || is(next(i), "[")) return -1;
+    if (is(j, "<")) j = next(closing_angle(j));
+    while (is_name(j) || is(j, "(") || is(j, "->") || is(j, "::") || is(j, "*") || is(j, "&") ||
+           is(j, "<"))
+        j = next(is(j, "(") ? closing(j) : is(j, "<") ? closing_angle(j) : j);
+    return is(j, "{") ? j : -1;
+}
+
 static void note_kernel(long i)
 {
     long begin = statement_begin(i);

@@ -17,6 +17,7 @@
  * headers pass through unread. */
 #include "kernels.h"
 #include "ptx.h"
+#include "spaces.h"
 #include "tokens.h"
 #include <set>
 
@@ -148,20 +149,6 @@ static long rewrite_device_variables(long i)
 
 /* ---- copies of built-in variables -------------------------------------------------------------- */
 
-/* The brace that opens the body of the lambda whose captures are at I; else -1. */
-static long lambda_body(long i)
-{
-    long p = previous(i), j = next(closing(i));
-    bool subscript = (is_name(p) && !is_keyword_before_expression(p)) || is(p, ")") || is(p, "]") ||
-                     is(p, ">") || (p >= 0 && tokens[(size_t)p].kind == literal);
-    if (!is(i, "[") || subscript || is(p, "[") || is(next(i), "[")) return -1;
-    if (is(j, "<")) j = next(closing_angle(j));
-    while (is_name(j) || is(j, "(") || is(j, "->") || is(j, "::") || is(j, "*") || is(j, "&") ||
-           is(j, "<"))
-        j = next(is(j, "(") ? closing(j) : is(j, "<") ? closing_angle(j) : j);
-    return is(j, "{") ? j : -1;
-}
-
 /* What the bodies of lambdas begin with, by their braces. It is put there last: kernels as loops are
  * written of lambdas without it. */
 static std::map<long, std::string> lambda_copies;
@@ -267,16 +254,6 @@ static void note_volatile(long i)
             return;
         }
     }
-}
-
-static bool begins_statement(long i)
-{
-    long p = previous(i);
-    if (is(p, ")")) { /* of a condition, not of a cast */
-        long before = previous(opening(p));
-        return is(before, "if") || is(before, "for") || is(before, "while");
-    }
-    return is(p, ";") || is(p, "{") || is(p, "}") || is(p, ":") || is(p, "else") || is(p, "do");
 }
 
 /* An assignment to an element of volatile memory, alone in its statement. */
@@ -461,9 +438,18 @@ int main(int argc, char **argv)
     write_loops = !strcmp(argv[3], "loops");
     checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
     reporting = !strcmp(argv[3], "report");
+    bool spaces_alone = !strcmp(argv[3], "spaces");
+    if (spaces_alone) {
+        spaces::answer answer = spaces::look();
+        if (answer != spaces::doubtful) return answer == spaces::wrong ? 1 : 3;
+        spaces::name_files();
+    }
     rewrite_tokens();
     std::ofstream out(argv[2], std::ios::binary);
-    for (const token &t : tokens) out << t.text;
+    if (spaces_alone)
+        spaces::write(out);
+    else
+        for (const token &t : tokens) out << t.text;
     out.close();
     if (!in || !out) {
         std::cerr << "cucc: cannot rewrite " << argv[1] << "\n";

@@ -307,11 +307,9 @@ static std::string next_name(const char *stem)
     return stem + std::to_string(++numbered);
 }
 
-/* Code of the rewriter's own before the token at I: on lines of which the compiler does not warn, and so
- * that what follows keeps its place. */
-static std::string aside(const std::string &code, long i)
+/* How many characters of its line stand before the token at I. */
+static size_t column_of(long i)
 {
-    const token &t = tokens[(size_t)std::min(i, count() - 1)];
     size_t column = 0;
     for (long j = i - 1; j >= 0; j--) {
         const std::string &s = source(j);
@@ -319,8 +317,16 @@ static std::string aside(const std::string &code, long i)
         column += line_end == s.npos ? s.size() : s.size() - line_end - 1;
         if (line_end != s.npos) break;
     }
+    return column;
+}
+
+/* Code of the rewriter's own before the token at I: on lines of which the compiler does not warn, and so
+ * that what follows keeps its place. */
+static std::string aside(const std::string &code, long i)
+{
+    const token &t = tokens[(size_t)std::min(i, count() - 1)];
     std::string place = "\n# " + std::to_string(t.line) + " \"" + *t.file + "\"";
-    return place + " 3\n" + code + place + "\n" + std::string(column, ' ');
+    return place + " 3\n" + code + place + "\n" + std::string(column_of(i), ' ');
 }
 
 #endif

@@ -267,11 +267,20 @@ wrong.cu:1: error: cudaGraphicsGLRegisterBuffer needs OpenGL
 int main() { return cudaGraphicsGLRegisterBuffer(0, 1, 2); }
 cucc: this program needs modules or virtual memory of the driver API
 #include <cuda.h>%int main() { CUmodule m; return cuModuleLoad(&m, "x"); }
+wrong.cu:2: error: kernel k is called like a function.*wrong.cu:3: error: kernel t is called.*wrong.cu:3: error: kernel k is called
+__global__ void k(int *p) { *p = 1; } template <class T> __global__ void t(T *p);%void f(int *p) { k(p); }%int main() { int *d; if (cudaMalloc(&d, 4)) t<int>(d); ::k(d); k<<<1, 1>>>(d); void (*same)(int *) = k; same(d); (void)k; }
 error: .AND_THE_REST. was not declared
 __global__ void k(int *p) {%const int a = AND_THE_REST const int b = 0%if (a) { p[0] = 1; }%__syncthreads();%if (a) p[1] = b;%return;%} int main() {}
 cucc: write all arguments of this launch, since one is an object with constructors
 struct s { __host__ __device__ ~s() {} }; template <class T> __global__ void k(T, int = 3) {} int main() { s x; k<<<1, 1>>>(x); }
 END
+for host in '' -DHOST; do
+    wrong=$(grep -n -e '/\* wrong \*/' ${host:+-e '/\* WRONG \*/'} "$tests/spaces.cu" | cut -d: -f1 | tr '\n' ' ')
+    check_text "who may call whom: what is wrong has its line, and nothing else $host" "^$wrong\$" \
+        bash -c "'$cucc' $host -c '$tests/spaces.cu' -o spaces.o 2>&1 | sed -n 's/^[^:]*spaces.cu:\([0-9]*\):[0-9]*: error: [^ ]* is a .*/\1/p' | sort -nu"
+done
+check "a file with such a fault is not compiled" 1 'square is a function of the host, which code of the device cannot call' \
+    "$cucc" -c "$tests/spaces.cu" -o spaces.o
 cat >warns.cu <<'END'
 template <class T> __global__ void t(T *p, unsigned n) { int i = threadIdx.x; if (i < n) p[i] = 1; }
 __global__ void k(int *p, unsigned n)
