@@ -332,7 +332,7 @@ static void note_harmless()
     for (long i = next(-1); i < count(); i = next(i)) {
         for (const char *word : {"sizeof", "decltype", "typeid", "noexcept", "alignof"})
             if (is(i, word) && is(next(i), "("))
-                for (long j = next(i); j < closing(next(i)); j = next(j))
+                for (long j = next(i), close = closing(j); j < close; j = next(j))
                     harmless.insert(source(j));
     }
     std::set<std::string> of_devices;
@@ -352,6 +352,25 @@ static bool stands_at(long i, const declaration &d) /* the symbol of an operator
         if (is(j, "[")) return true;
     }
     return true;
+}
+
+/* Where names stand that functions and variables have, unless the function at hand declares them itself. */
+static std::map<std::string, std::vector<long>> possible_uses()
+{
+    std::set<std::string> names;
+    for (const std::vector<declaration> *all : {&functions, &variables})
+        for (const declaration &d : *all) names.insert(source(d.name));
+    std::map<std::string, std::vector<long>> places;
+    for (const declaration &d : functions) {
+        std::set<std::string> own;
+        const long close = d.open < 0 ? -1 : closing(d.open);
+        for (long i = d.parameters; i < close; i = next(i))
+            if (is_name(i) && names.count(source(i)) && declares_name(i)) own.insert(source(i));
+        for (long i = d.open; i < close; i = next(i))
+            if (is_name(i) && space[(size_t)i] && names.count(source(i)) && !own.count(source(i)))
+                places[source(i)].push_back(i);
+    }
+    return places;
 }
 
 /* Whether code in which the declaration must not be named may name it. */
@@ -397,7 +416,8 @@ static bool find_plain_calls()
             names[source(i)] = false;
     }
     for (const declaration &d : functions) {
-        for (long i = d.open; d.open >= 0 && i < closing(d.open); i = next(i)) {
+        const long close = d.open < 0 ? -1 : closing(d.open);
+        for (long i = d.open; i < close; i = next(i)) {
             auto name = names.find(source(i));
             if (name == names.end() || !name->second) continue;
             long open = next(i), begin = i;
@@ -433,9 +453,7 @@ static answer look()
     settle_redeclared();
     set_spaces();
     note_harmless();
-    std::map<std::string, std::vector<long>> places;
-    for (long i = next(-1); i < count(); i = next(i))
-        if (is_name(i) && space[(size_t)i]) places[source(i)].push_back(i);
+    const std::map<std::string, std::vector<long>> places = possible_uses();
     answer result = clean;
     for (const std::vector<declaration> *all : {&functions, &variables})
         for (const declaration &d : *all) {
