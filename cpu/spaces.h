@@ -366,9 +366,12 @@ static std::map<std::string, std::vector<long>> possible_uses()
         const long close = d.open < 0 ? -1 : closing(d.open);
         for (long i = d.parameters; i < close; i = next(i))
             if (is_name(i) && names.count(source(i)) && declares_name(i)) own.insert(source(i));
-        for (long i = d.open; i < close; i = next(i))
-            if (is_name(i) && space[(size_t)i] && names.count(source(i)) && !own.count(source(i)))
+        for (long i = d.open; i < close; i = next(i)) {
+            bool joined = is(previous(i), ".") || is(previous(i), "->") || is(previous(i), "::");
+            if (is_name(i) && space[(size_t)i] && names.count(source(i)) &&
+                (joined || !own.count(source(i))))
                 places[source(i)].push_back(i);
+        }
     }
     return places;
 }
