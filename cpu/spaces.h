@@ -425,7 +425,11 @@ static bool find_plain_calls()
             if (name == names.end() || !name->second) continue;
             long open = next(i), begin = i;
             if (is(open, "<") && !is(next(open), "<")) open = next(closing_angle(open));
-            while (is(previous(begin), "::")) begin = previous(previous(begin));
+            while (is(previous(begin), "::")) {
+                begin = previous(begin);
+                long before = previous(begin);
+                if (is_name(before) && !is_keyword_before_expression(before)) begin = before;
+            }
             if (!is(open, "(") || !is(next(closing(open)), ";") || !begins_statement(begin))
                 continue;
             const token &t = tokens[(size_t)i];
