@@ -441,7 +441,7 @@ int main(int argc, char **argv)
     bool spaces_alone = !strcmp(argv[3], "spaces");
     if (spaces_alone) {
         spaces::answer answer = spaces::look();
-        if (answer != spaces::doubtful) return answer == spaces::wrong ? 1 : 3;
+        if (answer != spaces::doubtful) return answer == spaces::wrong ? 4 : 3;
         spaces::name_files();
     }
     rewrite_tokens();
