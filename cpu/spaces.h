@@ -446,11 +446,37 @@ static void mark(const declaration &d)
 {
     std::string kind = d.parameters < 0 ? "variable" : "function", name;
     for (long i = d.name; i <= d.name || i < d.parameters; i = next(i)) name += source(i);
-    put_before[d.begin] = std::string("__attribute__((deprecated(\"cucc ") +
-                          (of_device(d) ? "device " : "host ") + kind + " " + name + "\"))) ";
+    put_before[d.begin] += std::string("__attribute__((deprecated(\"cucc ") +
+                           (of_device(d) ? "device " : "host ") + kind + " " + name + "\"))) ";
 }
 
 enum answer { clean, wrong, doubtful };
+
+/* Functions of the C library that only the host has, in code of the device: these are declared anew, marked,
+ * before the function that may call one. */
+static bool mark_library(const std::map<std::string, std::vector<long>> &places)
+{
+    static const std::set<std::string> names = {"rand", "srand",   "exit",  "fprintf",
+                                                "puts", "putchar", "fopen", "fclose",
+                                                "atoi", "getenv",  "scanf", "fflush"};
+    bool found = false;
+    for (const declaration &d : functions) {
+        if (d.open < 0 || !d.owner.empty() || d.is_template || is(d.begin, "friend")) continue;
+        const long close = closing(d.open);
+        for (long i = d.open; i < close; i = next(i)) {
+            const std::string &name = source(i);
+            bool member = is(previous(i), ".") || is(previous(i), "->");
+            if (space[(size_t)i] != 'D' || !is_name(i) || !names.count(name) || !is(next(i), "(") ||
+                member || places.count(name))
+                continue;
+            put_before[d.begin] = "extern \"C\" __attribute__((deprecated(\"cucc host function " +
+                                  name + "\"))) decltype(::" + name + ") " + name + "; " +
+                                  put_before[d.begin];
+            found = true;
+        }
+    }
+    return found;
+}
 
 /* Looks for what is in the wrong space; DOUBTFUL: the compiler has to tell. */
 static answer look()
@@ -461,7 +487,7 @@ static answer look()
     set_spaces();
     note_harmless();
     const std::map<std::string, std::vector<long>> places = possible_uses();
-    answer result = clean;
+    answer result = mark_library(places) ? doubtful : clean;
     for (const std::vector<declaration> *all : {&functions, &variables})
         for (const declaration &d : *all) {
             if (d.kernel || (!of_host(d) && !of_device(d)) || !is_suspicious(d, places)) continue;

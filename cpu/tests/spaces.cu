@@ -2,6 +2,8 @@
  * (nvcc then comes no further). */
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 int square(int x)
@@ -132,6 +134,7 @@ template <class F> __device__ int apply(F f, int x)
 }
 __host__ __device__ int both(int x)
 {
+    if (x < 0) exit(1);
     return square(x); /* nvcc warns */
 }
 __host__ __device__ int of_rows()
@@ -151,6 +154,7 @@ __device__ int of_the_device_alone(int x)
 #ifdef __CUDA_ARCH__
     return x;
 #else
+    if (x < 0) exit(1);
     return square(x) + columns;
 #endif
 }
@@ -209,6 +213,8 @@ __global__ void wrong(int *p, float *f, pair q, pair *r)
     auto inner = [](int x) {
         return square(x); /* wrong */
     };
+    p[13] = rand();       /* wrong */
+    fprintf(stderr, "x"); /* wrong */
     p[12] = inner(2) + *address + instantiated(2) + apply(triple(), 2);
 }
 
