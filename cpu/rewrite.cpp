@@ -15,17 +15,13 @@
  *
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
  * headers pass through unread. */
-#include "loops_write.h"
+#include "kernels.h"
+#include "ptx.h"
+#include "spaces.h"
 #include "tokens.h"
-#include <regex>
 #include <set>
 
 /* ---- declarations ---------------------------------------------------------------------------- */
-
-static std::string next_name(const char *stem)
-{
-    return stem + std::to_string(++numbered);
-}
 
 static void rewrite_dynamic_shared(long begin, long end)
 {
@@ -107,6 +103,8 @@ static bool declares_variable(long i)
     for (; i < count(); i = next(i)) {
         if (is(i, "__attribute__") || is(i, "alignas"))
             i = closing(next(i));
+        else if (pointer_declarator(i) >= 0)
+            i = closing(next(closing(i)));
         else if (is(i, "["))
             i = closing(i);
         else if (is(i, "(") || is(i, "{") || is(i, "operator"))
@@ -117,12 +115,24 @@ static bool declares_variable(long i)
     return false;
 }
 
+/* The name at I with what stands before it, as in settings::x. */
+static std::string qualified(long i)
+{
+    std::string name = source(i);
+    for (i = previous(i); is(i, "::"); i = previous(i)) {
+        name = "::" + name;
+        if (is_name(previous(i))) name = source(i = previous(i)) + name;
+    }
+    return name;
+}
+
 /* Adds the record that lets the runtime give each device its own copy of the variables. Returns
  * the end of the declaration. */
 static long rewrite_device_variables(long i)
 {
     long begin = statement_begin(i), end = statement_end(i);
     bool is_managed = false, is_constant = false;
+    if (is(begin, "template")) return end; /* which instances there are is not known here */
     for (long j = begin; j < end && !is(j, "=") && !opens(j); j = next(j)) {
         if (is(j, "extern")) return end;
         is_managed |= is(j, "__managed__");
@@ -133,271 +143,41 @@ static long rewrite_device_variables(long i)
                      (is_managed    ? "managed_symbol "
                       : is_constant ? "constant_symbol "
                                     : "symbol ") +
-                     next_name("cucc_symbol_") + "(" + source(j) + ");";
+                     next_name("cucc_symbol_") + "(" + qualified(j) + ");";
     return end;
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
+/* ---- copies of built-in variables -------------------------------------------------------------- */
 
-static bool is_keyword_before_expression(long i)
-{
-    return is(i, "return") || is(i, "else") || is(i, "do");
-}
+/* What the bodies of lambdas begin with, by their braces. It is put there last: kernels as loops are
+ * written of lambdas without it. */
+static std::map<long, std::string> lambda_copies;
 
-/* The first token of the expression that names the kernel and ends at I: names joined by ::, . and
- * ->, with template arguments, or something in parentheses. */
-static long kernel_begin(long i)
+/* Copies of threadIdx and its like, as far as what stands from the brace on names them outside of
+ * lambdas; these, which need not capture, get their own. */
+static std::string copies_of_builtins(long open)
 {
-    for (;;) {
-        if (is(i, ">") || closes(i)) {
-            i = opening(i);
-            long before = previous(i);
-            if (is_name(before) && !is_keyword_before_expression(before)) i = before;
+    static const char *const names[][2] = {{"threadIdx", "::uint3"},
+                                           {"blockIdx", "::uint3"},
+                                           {"blockDim", "::dim3"},
+                                           {"gridDim", "::dim3"}};
+    bool used[4] = {};
+    std::string copies;
+    for (long i = next(open), end = closing(open); i < end; i = next(i)) {
+        long body = is(i, "[") ? lambda_body(i) : -1;
+        for (long j = i; j < body; j = next(j)) /* captures may name them */
+            for (int k = 0; k < 4; k++) used[k] |= is(j, names[k][0]);
+        if (body >= 0) {
+            lambda_copies[body] = copies_of_builtins(body);
+            i = closing(body);
         }
-        long joint = previous(i);
-        if (!is(joint, "::") && !is(joint, ".") && !is(joint, "->")) return i;
-        long before = previous(joint);
-        bool joined = is(before, ">") || closes(before) ||
-                      (is_name(before) && !is_keyword_before_expression(before));
-        if (!joined) return joint;
-        i = before;
+        for (int k = 0; k < 4; k++) used[k] |= is(i, names[k][0]) && !is(previous(i), "::");
     }
-}
-
-static bool is_triple(long i, const char *angle)
-{
-    return is(i, angle) && is(next(i), angle) && is(next(next(i)), angle);
-}
-
-/* What the declarations of one kernel's name say. */
-struct kernel_facts {
-    bool is_template = false, has_pack = false, has_defaults = false;
-    int template_parameters = 0;
-    int definitions = 0, kernel_definitions = 0; /* with functions of this name; of kernels alone */
-    long name = -1, brace = -1;                  /* of its definition */
-    bool as_loops = false;                       /* there is cucc_block_NAME, too */
-};
-static bool write_loops;
-static std::map<long, std::string> kernel_ends; /* the braces that close kernels, and their names */
-static std::map<std::string, kernel_facts> kernels;
-
-/* How many parts the commas make of what stands between two brackets; PACK: whether there is a "...". */
-static int count_parts(long open, long close, bool *pack)
-{
-    int parts = next(open) < close, angles = 0;
-    for (long i = next(open); i < close; i = next(i)) {
-        if (opens(i)) i = closing(i);
-        angles += is(i, "<") - is(i, ">");
-        parts += is(i, ",") && !angles;
-        if (pack) *pack |= is(i, ".");
-    }
-    return parts;
-}
-
-static long closing_angle(long i)
-{
-    for (int depth = 0; i < count(); i = next(i)) {
-        if (opens(i)) i = closing(i);
-        depth += is(i, "<") - is(i, ">");
-        if (!depth) return i;
-    }
-    return i;
-}
-
-static void note_kernel(long i)
-{
-    long begin = statement_begin(i);
-    for (long j = next(i); j < count() && !is(j, ";") && !is(j, "{"); j = next(j)) {
-        if (!is(next(j), "(")) continue;
-        long close = closing(next(j)), after = next(close);
-        if (!is_name(j) || is(j, "__launch_bounds__") || is(j, "__cluster_dims__") ||
-            (!is(after, "{") && !is(after, ";"))) {
-            j = close;
-            continue;
-        }
-        kernel_facts &facts = kernels[source(j)];
-        bool specialised = false;
-        if (is(begin, "template")) {
-            long angle = next(begin), end = closing_angle(angle);
-            facts.is_template = true;
-            specialised = !is(angle, "<") || next(angle) == end;
-            if (!specialised) facts.template_parameters = count_parts(angle, end, &facts.has_pack);
-        }
-        for (long k = next(next(j)); k < close; k = next(opens(k) ? closing(k) : k))
-            facts.has_defaults |= is(k, "=");
-        if (is(after, "{")) {
-            facts.kernel_definitions++;
-            facts.name = j;
-            facts.brace = after;
-            kernel_ends[closing(after)] = source(j);
-        }
-        return;
-    }
-}
-
-static void note_device_functions()
-{
-    for (long i = next(-1); i < count(); i = next(i)) {
-        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
-            !is(i, "__shared__"))
-            continue;
-        long j = i, name = -1;
-        while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
-            if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
-                name = j;
-            if (is_name(j) &&
-                (is(next(j), "[") || is(next(j), ";") || is(next(j), "=") || is(next(j), ",")))
-                loops::device_variables.insert(source(j));
-            j = next(opens(j) ? closing(j) : j);
-        }
-        if (name < 0 || !is(j, "{")) continue;
-        loops::device_functions[source(name)].push_back(j);
-        if (loops::has(name, j, "&")) loops::functions_of_references.insert(source(name));
-        if (loops::has(name, j, "volatile")) loops::functions_of_steps.insert(source(name));
-    }
-}
-
-/* Behind a kernel: the same as loops over the threads of a block, on lines that nobody sees. */
-static void add_loops(long i)
-{
-    kernel_facts &facts = kernels[kernel_ends[i]];
-    if (!write_loops || facts.kernel_definitions > 1 || facts.brace < 0 ||
-        closing(facts.brace) != i)
-        return;
-    std::string body = loops::write_kernel(next(facts.name), facts.brace);
-    if (body.empty()) return;
-    std::string signature;
-    for (long j = statement_begin(facts.name); j < facts.brace; j++)
-        signature += tokens[(size_t)j].kind == blank ? " "
-                     : j == facts.name               ? "cucc_block_" + source(j)
-                                                     : text(j);
-    const token &t = tokens[(size_t)i];
-    std::string ignored;
-    for (const char *warning :
-         {"uninitialized", "maybe-uninitialized", "unused-variable", "unused-parameter",
-          "unused-but-set-variable", "shadow", "unused-value"})
-        ignored += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
-    text(i) +=
-        "\n#pragma GCC diagnostic push\n" + ignored + signature +
-        " { const ::uint3 blockIdx = ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
-        "::gridDim; " +
-        body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" + *t.file +
-        "\"\n";
-    facts.as_loops = true;
-}
-
-static void note_kernels()
-{
-    for (long i = next(-1); i < count(); i = next(i))
-        if (is(i, "__global__")) note_kernel(i);
-    for (long i = next(-1); i < count(); i = next(i)) { /* a function of the host may be one more */
-        if (!is_name(i) || !is(next(i), "(")) continue;
-        auto found = kernels.find(source(i));
-        if (found != kernels.end() && is(next(closing(next(i))), "{")) found->second.definitions++;
-    }
-}
-
-/* Whether only a call with its arguments tells which function is meant. */
-static bool needs_call(long begin, long last)
-{
-    long name = last;
-    int given = 0;
-    if (is(last, ">")) {
-        long angle = opening(last);
-        given = count_parts(angle, last, nullptr);
-        name = previous(angle);
-    }
-    auto found = kernels.find(source(name));
-    if (found == kernels.end() || name < begin) return false;
-    const kernel_facts &facts = found->second;
-    return facts.definitions > 1 || facts.has_defaults ||
-           (facts.is_template && (facts.has_pack || given != facts.template_parameters));
-}
-
-static void rewrite_launch(long i)
-{
-    long last = previous(i), begin = kernel_begin(last);
-    std::string kernel;
-    for (long j = begin; j <= last; j = next(j)) kernel += source(j);
-    long end = next(next(next(i)));
-    while (end < count() && !is_triple(end, ">") && !is(end, ";"))
-        end = next(opens(end) ? closing(end) : end);
-    long arguments = next(next(next(end)));
-    if (!is_triple(end, ">") || !is(arguments, "("))
-        stop(tokens[(size_t)i], "a launch must look like kernel<<<grid, block>>>(arguments)");
-    bool call = needs_call(begin, last);
-    long name = is(last, ">") ? previous(opening(last)) : last;
-    auto facts = kernels.find(source(name));
-    bool as_loops = facts != kernels.end() && facts->second.as_loops && name >= begin;
-    std::string loops;
-    for (long j = begin; as_loops && j <= last; j++)
-        loops += j == name                         ? "cucc_block_" + source(j)
-                 : tokens[(size_t)j].kind == blank ? " "
-                                                   : source(j);
-    if (as_loops)
-        loops = call ? "[](auto &...cucc_arguments) { " + loops + "(cucc_arguments...); }, "
-                     : loops + ", ";
-    text(begin) = std::string(" ::cucc::prepare") + (call ? "_call" : "") +
-                  (as_loops ? "_loops(" : "(") + loops + "\"" + kernel + "\", " +
-                  (call ? "[](auto &...cucc_arguments) { " : "") + text(begin);
-    text(i) = call ? "(cucc_arguments...); }, " : ", ";
-    text(next(i)) = text(next(next(i))) = "";
-    text(end) = ")";
-    text(next(end)) = text(next(next(end))) = "";
-    for (long j = next(arguments); call && j < closing(arguments); j = next(j))
-        if (is(j, "__null")) text(j) = "nullptr";
-}
-
-/* Names of kernels that are those of variables in the function at hand. */
-static std::set<std::string> hidden_kernels;
-
-static bool declares_name(long i)
-{
-    long before = previous(i), after = next(i), type = previous(before);
-    bool named = is_name(before) && !is_keyword_before_expression(before);
-    bool pointer =
-        (is(before, "*") || is(before, "&")) && (is_name(type) || is(type, ">") || is(type, "*"));
-    return (named || pointer || is(before, ">")) &&
-           (is(after, ",") || is(after, ")") || is(after, "=") || is(after, ";") || is(after, "["));
-}
-
-/* A kernel whose address is taken: as an argument, in an initializer, in an assignment. */
-static void rewrite_kernel_pointer(long i, const kernel_facts &facts)
-{
-    long last = i;
-    if (facts.definitions > 1 || facts.is_template != is(next(i), "<")) return;
-    if (facts.is_template) {
-        last = closing_angle(next(i));
-        if (facts.has_pack || count_parts(next(i), last, nullptr) != facts.template_parameters)
-            return;
-    }
-    bool ends = is(next(last), ",") || is(next(last), ")") || is(next(last), "}") ||
-                is(next(last), ";") || is(next(last), ":");
-    long before = previous(i);
-    if (!ends || is(before, "::") || is(before, ".") || is(before, "->") || is(before, "void"))
-        return;
-    if (is(before, "&")) text(before) = "";
-    std::string kernel;
-    for (long j = i; j <= last; j = next(j)) kernel += source(j);
-    text(i) = "::cucc::kernel_pointer(\"" + kernel + "\", " + source(i);
-    text(last) += facts.as_loops ? ", cucc_block_" + kernel + ")" : ")";
-}
-
-/* __cluster_dims__(2, 1, 1) of a kernel becomes a record before it. */
-static void rewrite_cluster(long i)
-{
-    long open = next(i), close = closing(open), name = close;
-    while (name < count() && !is(next(name), "(") && !is(name, ";")) name = next(name);
-    if (is(name, "__launch_bounds__")) name = closing(next(name));
-    while (name < count() && !is(next(name), "(") && !is(name, ";")) name = next(name);
-    std::string dimensions;
-    for (long j = i; j <= close; j = next(j)) {
-        if (j > open && j < close) dimensions += source(j);
-        text(j) = "";
-    }
-    long begin = statement_begin(i);
-    text(begin) = "static ::cucc::cluster_of " + next_name("cucc_cluster_") + "(\"" + source(name) +
-                  "\", " + dimensions + "); " + text(begin);
+    for (int k = 0; k < 4; k++)
+        if (used[k])
+            copies += std::string(" const ") + names[k][1] + " " + names[k][0] +
+                      " = ::cucc::value_of(::" + names[k][0] + ");";
+    return copies.empty() ? copies : aside(copies, open + 1);
 }
 
 /* A function of the device that names threadIdx and its like begins with copies of them, which the
@@ -405,27 +185,14 @@ static void rewrite_cluster(long i)
  * the brace after which they are, or I. */
 static long copy_builtins(long i)
 {
-    static const char *const names[][2] = {{"threadIdx", "::uint3"},
-                                           {"blockIdx", "::uint3"},
-                                           {"blockDim", "::dim3"},
-                                           {"gridDim", "::dim3"}};
     long open = i;
     for (; open < count() && !is(open, "{"); open = next(is(open, "(") ? closing(open) : open))
         if (is(open, ";") || is(open, "=") || is(open, ":") || is(open, "}")) return i;
-    if (open == count() || !is(previous(open), ")")) return i;
-    const long end = closing(open); /* which walks through the body */
-    std::string copies;
-    for (const auto &name : names) {
-        bool used = false;
-        for (long j = open; j < end; j = next(j)) {
-            bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
-            if (local_class || (is(j, "[") && is(next(j), "]") && is(next(next(j)), "(")))
-                return open; /* in which copies cannot be named */
-            used |= is(j, name[0]) && !is(previous(j), "::");
-        }
-        if (used)
-            copies += std::string(" const ") + name[1] + " " + name[0] + " = ::" + name[0] + ";";
-    }
+    if (open == count() || !is(previous(open), ")") || lambda_copies.count(open)) return i;
+    std::string copies = copies_of_builtins(open);
+    for (long j = open, end = closing(open); j < end; j = next(j))
+        if (is(j, "struct") || is(j, "class") || is(j, "union"))
+            return open; /* in which copies cannot be named */
     text(open) += copies;
     return open;
 }
@@ -459,109 +226,6 @@ static void refuse_unsupported(long i)
             stop(tokens[(size_t)i], (name + " needs " + part.need).c_str());
 }
 
-/* ---- PTX ------------------------------------------------------------------------------------- */
-
-/* The text of all string literals from I on. */
-static std::string literal_text(long i)
-{
-    std::string all;
-    for (; i < count() && tokens[(size_t)i].kind == literal && source(i)[0] == '"'; i = next(i))
-        all += source(i).substr(1, source(i).size() - 2);
-    return all;
-}
-
-static bool is_ptx(const std::string &code)
-{
-    static const std::regex typical(
-        "\\.(pred|[subf](8|16|32|64)|bf16|aligned|sync|shared|global|cta|gl|"
-        "sys|gpu|cg|L1|L2|x2|x4|wait_all|commit_group|wait_group|release|"
-        "acquire)|%%|^ *(trap|exit|brkpt);");
-    return std::regex_search(code, typical);
-}
-
-/* Instructions that are an expression of C, with their operands as $1 and so on; all else cannot run
- * here. */
-static const std::map<std::string, std::string> simple_instructions = {
-    {"bfe.u32", "::cucc::special_bfe($1, $2, $3)"},
-    {"bfi.b32", "::cucc::special_bfi($1, $2, $3, $4)"},
-    {"brev.b32", "__brev($1)"},
-    {"clz.b32", "__clz((int)($1))"},
-    {"popc.b32", "__popc($1)"},
-    {"mul.hi.u32", "__umulhi($1, $2)"},
-    {"prmt.b32", "__byte_perm($1, $2, $3)"},
-    {"add.u32", "($1) + ($2)"},
-    {"sqrt.approx.f32", "sqrtf($1)"},
-    {"rcp.approx.f32", "1.0f / ($1)"},
-    {"ex2.approx.f32", "exp2f($1)"},
-    {"ex2.approx.ftz.f32", "exp2f($1)"},
-    {"lg2.approx.f32", "log2f($1)"},
-    {"membar.gl", "__threadfence()"},
-    {"membar.cta", "__threadfence_block()"},
-    {"membar.sys", "__threadfence_system()"},
-    {"trap", "__trap()"}};
-static const std::set<std::string> special_registers = {"laneid",      "warpid",      "smid",
-                                                        "nsmid",       "nwarpid",     "clock",
-                                                        "clock64",     "globaltimer", "lanemask_eq",
-                                                        "lanemask_lt", "lanemask_le", "lanemask_gt",
-                                                        "lanemask_ge"};
-
-/* The expressions of the operands of an asm statement: what stands in parentheses after constraints. */
-static std::vector<std::string> asm_operands(long begin, long close)
-{
-    std::vector<std::string> operands;
-    for (long i = begin; i < close; i = next(i)) {
-        if (!is(i, "(")) continue;
-        std::string expression;
-        for (long j = next(i); j < closing(i); j = next(j)) expression += source(j) + " ";
-        operands.push_back(expression);
-        i = closing(i);
-    }
-    return operands;
-}
-
-static std::string with_operands(std::string expression, const std::vector<std::string> &operands)
-{
-    for (size_t i = 1; i < operands.size(); i++) {
-        std::string name = "$" + std::to_string(i);
-        for (size_t at; (at = expression.find(name)) != expression.npos;)
-            expression.replace(at, name.size(), operands[i]);
-    }
-    return expression;
-}
-
-static void rewrite_asm(long i)
-{
-    static const std::regex form(
-        "\\s*([a-z0-9_.]+)\\s*(?:%0\\s*,?\\s*((?:%%?\\w+\\s*,?\\s*)*))?;?\\s*");
-    long open = next(i);
-    while (is(open, "volatile") || is(open, "__volatile__")) open = next(open);
-    if (!is(open, "(")) return;
-    std::string code = literal_text(next(open)), result;
-    if (!is_ptx(code)) return;
-    long close = closing(open), end_of_code = next(open);
-    while (end_of_code < close && !is(end_of_code, ":")) end_of_code = next(end_of_code);
-    std::vector<std::string> operands = asm_operands(end_of_code, close);
-    std::smatch parts;
-    if (std::regex_match(code, parts, form)) {
-        std::string instruction = parts[1], rest = parts[2];
-        auto known = simple_instructions.find(instruction);
-        std::string reg = rest.substr(0, rest.find_first_of(" ,;"));
-        if (known != simple_instructions.end())
-            result = with_operands(known->second, operands);
-        else if (instruction.compare(0, 4, "mov.") == 0 && reg.compare(0, 2, "%%") == 0 &&
-                 special_registers.count(reg.substr(2)))
-            result = "::cucc::special_" + reg.substr(2) + "()";
-    }
-    if (result.empty() || result.find('$') != result.npos) {
-        std::string instruction =
-            code.substr(std::min(code.find_first_not_of(" \\tn{"), code.size()));
-        instruction = instruction.substr(0, instruction.find_first_of(" ;\\"));
-        stop(tokens[(size_t)i], ("needs PTX (" + instruction + "), which only a GPU runs").c_str());
-    }
-    for (long j = i; j <= close; j = next(j)) text(j) = "";
-    text(i) = operands.empty() ? result : "(" + operands[0] + ") = " + result;
-}
-
 /* ---- volatile memory ------------------------------------------------------------------------- */
 
 /* Programs from before 2018 let the lanes of a warp exchange sums through volatile memory without
@@ -590,16 +254,6 @@ static void note_volatile(long i)
             return;
         }
     }
-}
-
-static bool begins_statement(long i)
-{
-    long p = previous(i);
-    if (is(p, ")")) { /* of a condition, not of a cast */
-        long before = previous(opening(p));
-        return is(before, "if") || is(before, "for") || is(before, "while");
-    }
-    return is(p, ";") || is(p, "{") || is(p, "}") || is(p, ":") || is(p, "else") || is(p, "do");
 }
 
 /* An assignment to an element of volatile memory, alone in its statement. */
@@ -766,6 +420,8 @@ static void rewrite_tokens()
                 declared = rewrite_device_variables(i);
         }
     }
+    for (const auto &copies : lambda_copies) text(copies.first) += copies.second;
+    for (const auto &before : put_before) text(before.first) = before.second + text(before.first);
 }
 
 int main(int argc, char **argv)
@@ -782,9 +438,18 @@ int main(int argc, char **argv)
     write_loops = !strcmp(argv[3], "loops");
     checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
     reporting = !strcmp(argv[3], "report");
+    bool spaces_alone = !strcmp(argv[3], "spaces");
+    if (spaces_alone) {
+        spaces::answer answer = spaces::look();
+        if (answer != spaces::doubtful) return answer == spaces::wrong ? 4 : 3;
+        spaces::name_files();
+    }
     rewrite_tokens();
     std::ofstream out(argv[2], std::ios::binary);
-    for (const token &t : tokens) out << t.text;
+    if (spaces_alone)
+        spaces::write(out);
+    else
+        for (const token &t : tokens) out << t.text;
     out.close();
     if (!in || !out) {
         std::cerr << "cucc: cannot rewrite " << argv[1] << "\n";

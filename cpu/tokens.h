@@ -2,6 +2,7 @@
 #ifndef CUCC_TOKENS_H
 #define CUCC_TOKENS_H
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -251,6 +252,19 @@ static long statement_begin(long i)
     return i;
 }
 
+/* The name in parentheses of a declaration, as in int (*f)(int) or float (*rows)[4], if they are at I;
+ * else -1. */
+static long pointer_declarator(long i)
+{
+    if (!is(i, "(") || (!is(next(i), "*") && !is(next(i), "&"))) return -1;
+    long found = -1, close = closing(i);
+    for (i = next(i); i < close && !is(i, "["); i = next(i)) {
+        if (is(i, "(")) return -1; /* a function that returns a pointer */
+        if (is_name(i)) found = i;
+    }
+    return is(next(close), "(") || is(next(close), "[") ? found : -1;
+}
+
 /* The names that a declaration declares: in each part between commas the last name before an array
  * bound or an initialiser. */
 static std::vector<long> declared_names(long begin, long end)
@@ -263,6 +277,7 @@ static std::vector<long> declared_names(long begin, long end)
         bool struct_body = false; /* or a union's */
         for (const char *word : {"struct", "union", "class"})
             struct_body |= is(last, word) || is(previous(last), word);
+        if (!complete && pointer_declarator(i) >= 0) last = pointer_declarator(i), complete = true;
         if (is(i, "[") || is(i, "=") || (is(i, "{") && !struct_body)) complete = true;
         if (opens(i)) {
             i = closing(i);
@@ -283,6 +298,35 @@ static std::vector<long> declared_names(long begin, long end)
     for (long i : names)
         if (i < 0) stop(tokens[(size_t)begin], "cannot find the name in this declaration");
     return names;
+}
+
+/* ---- text of the rewriter's own ----------------------------------------------------------- */
+
+static std::string next_name(const char *stem)
+{
+    return stem + std::to_string(++numbered);
+}
+
+/* How many characters of its line stand before the token at I. */
+static size_t column_of(long i)
+{
+    size_t column = 0;
+    for (long j = i - 1; j >= 0; j--) {
+        const std::string &s = source(j);
+        size_t line_end = s.rfind('\n');
+        column += line_end == s.npos ? s.size() : s.size() - line_end - 1;
+        if (line_end != s.npos) break;
+    }
+    return column;
+}
+
+/* Code of the rewriter's own before the token at I: on lines of which the compiler does not warn, and so
+ * that what follows keeps its place. */
+static std::string aside(const std::string &code, long i)
+{
+    const token &t = tokens[(size_t)std::min(i, count() - 1)];
+    std::string place = "\n# " + std::to_string(t.line) + " \"" + *t.file + "\"";
+    return place + " 3\n" + code + place + "\n" + std::string(column_of(i), ' ');
 }
 
 #endif

@@ -19,6 +19,13 @@ constexpr int warpSize = 32;
 
 namespace cucc
 {
+/* Where a lambda has a constant copy of a thread_local variable, g++ 12 takes the value that this begins
+ * with for it in the whole function; not if a function gives the value. */
+template <class T> inline T value_of(const T &variable)
+{
+    return variable;
+}
+
 void barrier(const char *site);
 int barrier(const char *site, int predicate); /* returns in how many threads it was not zero */
 

@@ -155,7 +155,8 @@ template <class... P> struct prepared_launch {
     void (*kernel)(P...);
     void (*block)(P...) = nullptr; /* the same as loops over the threads */
 
-    void operator()(P... arguments)
+    /* Not inlined, so that warnings about the arguments name the launch. */
+    __attribute__((noinline)) void operator()(P... arguments)
     {
         (void)start(stored_argument<P>(arguments)...);
     }
@@ -218,21 +219,34 @@ prepared_launch<P...> prepare_loops(void (*loops)(P...), const char *name, void 
 }
 
 /* A kernel that only a call can choose, since it is overloaded, leaves template arguments to be
- * deduced or has default arguments, is called by a function object. */
-template <class F, class L = std::nullptr_t> struct prepared_call {
+ * deduced or has default arguments, is called by a function object. POINTER and BLOCK give pointers to it
+ * and to its loops, of the type that the arguments choose. */
+template <class F, class L, class T, class B> struct prepared_call {
     launch_request request;
     F kernel;
-    L loops = {};
+    L loops;
+    T pointer;
+    B block;
 
     template <class... A> void operator()(A &&...arguments)
     {
-        start(stored_argument<std::decay_t<A>>(arguments)...);
+        if constexpr ((by_address<std::decay_t<A>> || ...))
+            start_typed(pointer(arguments...), block(arguments...), std::forward<A>(arguments)...);
+        else
+            start(stored_argument<std::decay_t<A>>(arguments)...);
+    }
+    template <class... P, class... A>
+    void start_typed(void (*typed)(P...), void (*typed_block)(P...), A &&...arguments)
+    {
+        static_assert(sizeof...(P) == sizeof...(A),
+                      "cucc: write all arguments of this launch, since one is an object with "
+                      "constructors or destructors");
+        request.function = (const void *)typed;
+        if constexpr (sizeof...(P) == sizeof...(A))
+            prepared_launch<P...>{request, typed, typed_block}(std::forward<A>(arguments)...);
     }
     template <class... P> void start(stored_argument<P>... arguments)
     {
-        static_assert(!(by_address<P> || ...),
-                      "cucc: write the template arguments of this kernel, since it takes an object "
-                      "with constructors or destructors");
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
         constexpr bool has_loops = !std::is_same_v<L, std::nullptr_t>;
         (void)start_closure(request, (int)sizeof...(P), pointers, has_loops,
@@ -245,18 +259,24 @@ template <class F, class L = std::nullptr_t> struct prepared_call {
                             });
     }
 };
-template <class F>
-prepared_call<F> prepare_call(const char *name, F kernel, dim3 grid, dim3 block,
-                              size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+template <class T, class B, class F>
+prepared_call<F, std::nullptr_t, T, B> prepare_call(T pointer, B block, const char *name, F kernel,
+                                                    dim3 grid, dim3 threads,
+                                                    size_t dynamic_shared = 0,
+                                                    cudaStream_t stream = nullptr)
 {
-    return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel};
+    return {new_request(name, nullptr, grid, threads, dynamic_shared, stream), kernel, nullptr,
+            pointer, block};
 }
 
-template <class L, class F>
-prepared_call<F, L> prepare_call_loops(L loops, const char *name, F kernel, dim3 grid, dim3 block,
-                                       size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+template <class L, class T, class B, class F>
+prepared_call<F, L, T, B> prepare_call_loops(L loops, T pointer, B block, const char *name,
+                                             F kernel, dim3 grid, dim3 threads,
+                                             size_t dynamic_shared = 0,
+                                             cudaStream_t stream = nullptr)
 {
-    return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel, loops};
+    return {new_request(name, nullptr, grid, threads, dynamic_shared, stream), kernel, loops,
+            pointer, block};
 }
 
 /* A kernel's name that is not launched on the spot becomes kernel_pointer("KERNEL", KERNEL), which
@@ -291,6 +311,15 @@ auto kernel_pointer(const char *name, void (*kernel)(P...), void (*loops)(P...) 
                      },
                      (const void *)loops});
     return kernel;
+}
+
+/* Something else of a kernel's name. */
+template <class T, class... L>
+std::enable_if_t<!std::is_function_v<std::remove_reference_t<T>>, T &&> kernel_pointer(const char *,
+                                                                                       T &&object,
+                                                                                       L &&...)
+{
+    return std::forward<T>(object);
 }
 } // namespace cucc
 

@@ -479,6 +479,204 @@ static void check_untyped_launches(float *device)
     cudaGetLastError();
 }
 
+/* ---- what the rewriter has to tell apart ------------------------------------------------------- */
+
+/* Variables of the device that a name with :: defines, and pointers in parentheses. */
+namespace settings
+{
+extern __device__ int x;
+extern __constant__ int numbers[2];
+namespace inner
+{
+extern __device__ int (*function)(int);
+}
+} // namespace settings
+__device__ int settings::x = 5;
+__constant__ int settings::numbers[2] = {6, 7};
+__device__ int (*settings::inner::function)(int) = thrice;
+__device__ int (*by_pointer)(int), (*row)[2], after_pointers;
+template <class T> __device__ T of_type = 4;
+
+static __global__ void of_settings(int *out)
+{
+    out[0] = settings::x + settings::numbers[1] + settings::inner::function(7);
+    out[1] = by_pointer(3);
+    out[2] = of_type<int>;
+    after_pointers = 8;
+}
+
+/* Variables and enumerators with the names of kernels. */
+static __global__ void sum(int *out, int n)
+{
+    int i = (int)threadIdx.x, sum;
+    sum = n + 1;
+    out[i] = sum;
+}
+
+static __global__ void scale(int *out, int n)
+{
+    int i = (int)threadIdx.x, *to = out, scale(n), other{3}, sum{other};
+    for (int k = 0, scale = 0; k < 3; k++) scale += k, to[i] = twice(scale);
+    out[i] += twice(scale) + sum;
+}
+
+static __global__ void kinds(int *out)
+{
+    enum { sum, scale = 7, kinds };
+    struct {
+        int sum, scale;
+    } s = {sum, scale};
+    auto [first, norm] = s;
+    auto &[again, variables] = s;
+    out[threadIdx.x] = s.scale + kinds + first + norm + again + variables;
+}
+
+/* Objects with constructors, as arguments of kernels that only a call chooses. */
+struct view {
+    int *data;
+    static int living, copies;
+    __host__ __device__ explicit view(int *data) : data(data)
+    {
+#ifndef __CUDA_ARCH__
+        living++;
+#endif
+    }
+    __host__ __device__ view(const view &v) : data(v.data)
+    {
+#ifndef __CUDA_ARCH__
+        living++, copies++;
+#endif
+    }
+    __host__ __device__ ~view()
+    {
+#ifndef __CUDA_ARCH__
+        living--;
+#endif
+    }
+};
+int view::living, view::copies;
+
+template <class V> __global__ void fill(V v, int x);
+template <class T, int N = 2, class V = view>
+__global__ void parts(const V v, T x, unsigned int y = 3)
+{
+    __shared__ T copy[32];
+    copy[threadIdx.x] = x;
+    __syncthreads();
+    v.data[threadIdx.x] = (int)copy[31 - threadIdx.x] * N + (int)y;
+}
+static __global__ void over(view v, long long x)
+{
+    v.data[0] = (int)x;
+}
+static __global__ void over(view v, float x, const int (*y)[2] = nullptr)
+{
+    v.data[0] = (int)(x * 2) + (y != nullptr);
+}
+template <class... T> __global__ void pack(view v, T... x)
+{
+    v.data[threadIdx.x] = (0 + ... + (int)x);
+}
+template <class V> __global__ void fill(V v, int x)
+{
+    v.data[threadIdx.x] = x;
+}
+template <> __global__ void fill<int *>(int *v, int x)
+{
+    v[threadIdx.x] = x + 100;
+}
+
+/* Lambdas of all kinds that ask which thread they are. */
+template <class F> __device__ int apply(F f)
+{
+    return f(1);
+}
+static __device__ int number(int x)
+{
+    auto f = [](int y) { return y + (int)threadIdx.x; };
+    return f(x);
+}
+static __global__ void lambdas(int *out, int n)
+{
+    int unused[1] = {0};
+    auto put = [out](int m) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < m) out[i] = i;
+    };
+    auto without = [] { return (int)threadIdx.x; };
+    auto reference = [&n]() { return n + (int)blockIdx.x; };
+    auto nested = [=]() -> int {
+        auto inner = [=](int k) { return k + (int)(blockDim.x * gridDim.x); };
+        return inner(n) + (int)threadIdx.x + unused[0];
+    };
+    auto generic = [t = threadIdx.x](auto x) mutable {
+        t += x;
+        return (int)t;
+    };
+    auto no_throw = [](int k) noexcept -> int { return k + (int)gridDim.x; };
+    auto device = [] __device__(int k) { return k + (int)threadIdx.x; };
+    put(n);
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int taken = apply([](int z) { return z + (int)threadIdx.y; });
+    if (i < n)
+        out[i] += 1000 * (without() + reference() + nested() + generic(2) + no_throw(3) +
+                          device(1) + taken + number(3));
+}
+
+static int first_of(const int *device)
+{
+    int value = -1;
+    CHECK(cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
+    return value;
+}
+
+static void check_names(int *device)
+{
+    int (*function)(int) = NULL, host[128], value = 0;
+    CHECK(cudaMemcpyFromSymbol(&function, settings::inner::function, sizeof function) ==
+          cudaSuccess);
+    CHECK(cudaMemcpyToSymbol(by_pointer, &function, sizeof function) == cudaSuccess);
+    of_settings<<<1, 1>>>(device);
+    CHECK(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(host[0] == 5 + 7 + 21 && host[1] == 9 && host[2] == 4);
+    CHECK(cudaMemcpyFromSymbol(&value, after_pointers, sizeof value) == cudaSuccess && value == 8);
+    sum<<<1, 32>>>(device, 5);
+    CHECK(first_of(device) == 6);
+    scale<<<1, 32>>>(device, 5);
+    CHECK(first_of(device) == 6 + 10 + 3);
+    kinds<<<1, 32>>>(device);
+    CHECK(first_of(device) == 7 + 8 + 0 + 7 + 0 + 7);
+    CHECK(view::living == 0);
+    {
+        view v(device);
+        fill<<<1, 32>>>(v, 5);
+        CHECK(first_of(device) == 5);
+        fill<<<1, 32>>>(view(device), 'a');
+        CHECK(first_of(device) == 'a');
+        fill<<<1, 32>>>(device, 6); /* the specialisation */
+        CHECK(first_of(device) == 106);
+        parts<<<1, 32>>>(v, 5.5, 4u);
+        CHECK(first_of(device) == 14);
+        parts<unsigned int><<<1, 32>>>(v, 5u, 4u);
+        CHECK(first_of(device) == 14);
+        parts<float, 7><<<1, 32>>>(v, 5.5f, 4u);
+        CHECK(first_of(device) == 39);
+        over<<<1, 1>>>(v, 5LL);
+        CHECK(first_of(device) == 5);
+        over<<<1, 1>>>(v, 5.5f, nullptr);
+        CHECK(first_of(device) == 11);
+        pack<<<1, 32>>>(v, 1, 2.5, 3u);
+        CHECK(first_of(device) == 6);
+        CHECK(view::living == 1 && view::copies < 20); /* none for each thread */
+    }
+    lambdas<<<4, 32>>>(device, 100);
+    CHECK(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (int i = 0; i < 100; i++) {
+        int t = i % 32, all = t + (100 + i / 32) + (100 + 128 + t) + (t + 2) + 7 + (1 + t) + 1;
+        CHECK(host[i] == i + 1000 * (all + 3 + t));
+    }
+}
+
 int main()
 {
 #if !defined(__CUDACC__) || !defined(__CUCC__) || defined(__CUDA_ARCH__)
@@ -492,6 +690,7 @@ int main()
     check_cooperation(device);
     check_intrinsics((float *)device);
     check_untyped_launches((float *)device);
+    check_names(device);
     CHECK(cudaFree(device) == cudaSuccess);
     check_shared_with_host();
     check_textures();

@@ -270,11 +270,69 @@ wrong.cu:1: error: cudaGraphicsGLRegisterBuffer needs OpenGL
 int main() { return cudaGraphicsGLRegisterBuffer(0, 1, 2); }
 cucc: this program needs modules or virtual memory of the driver API
 #include <cuda.h>%int main() { CUmodule m; return cuModuleLoad(&m, "x"); }
+wrong.cu:2: error: kernel k is called like a function.*wrong.cu:3: error: kernel t is called.*wrong.cu:3: error: kernel k is called
+__global__ void k(int *p) { *p = 1; } template <class T> __global__ void t(T *p);%void f(int *p) { k(p); }%int main() { int *d; if (cudaMalloc(&d, 4)) t<int>(d); ::k(d); k<<<1, 1>>>(d); void (*same)(int *) = k; same(d); (void)k; }
 error: .AND_THE_REST. was not declared
 __global__ void k(int *p) {%const int a = AND_THE_REST const int b = 0%if (a) { p[0] = 1; }%__syncthreads();%if (a) p[1] = b;%return;%} int main() {}
-cucc: write the template arguments of this kernel, since it takes an object with constructors
-struct s { ~s() {} }; template <class T> __global__ void k(T) {} int main() { s x; k<<<1, 1>>>(x); }
+cucc: write all arguments of this launch, since one is an object with constructors
+struct s { __host__ __device__ ~s() {} }; template <class T> __global__ void k(T, int = 3) {} int main() { s x; k<<<1, 1>>>(x); }
 END
+for host in '' -DHOST; do
+    wrong=$(grep -n -e '/\* wrong \*/' ${host:+-e '/\* WRONG \*/'} "$tests/spaces.cu" | cut -d: -f1 | tr '\n' ' ')
+    check_text "who may call whom: what is wrong has its line, and nothing else $host" "^$wrong\$" \
+        bash -c "'$cucc' $host -c '$tests/spaces.cu' -o spaces.o 2>&1 | sed -n 's/^[^:]*spaces.cu:\([0-9]*\):[0-9]*: error: [^ ]* is a .*/\1/p' | sort -nu"
+done
+check "a file with such a fault is not compiled" 1 'square is a function of the host, which code of the device cannot call' \
+    "$cucc" -c "$tests/spaces.cu" -o spaces.o
+cat >warns.cu <<'END'
+template <class T> __global__ void t(T *p, unsigned n) { int i = threadIdx.x; if (i < n) p[i] = 1; }
+__global__ void k(int *p, unsigned n)
+{
+    int i = threadIdx.x, unused;
+    if (i < n) p[i] = i;
+    __syncthreads();
+    auto f = [&](int m) { if (i = m) p[threadIdx.x] = 1; };
+    f(3);
+}
+int main() { int *d, q; t<<<1, 32>>>((int *)0, 3u); t<int><<<1, 32>>>(d, 3u); k<<<1, 32>>>(d, 3); }
+END
+for program in warns "warns --check"; do
+    # shellcheck disable=SC2086 # a file and a flag
+    check_text "a warning comes once, at its line: $program" \
+        "^ *1 [^:]*:10: 'd' is used [^:]* 1 [^:]*:10: unused [^:]* 1 [^:]*:1: comparison [^:]*:[^:]* 1 [^:]*:4: unused [^:]* 1 [^:]*:5: comparison [^:]*:[^:]* 1 [^:]*:7: suggest [^:]*\$" \
+        bash -c "'$cucc' ${program/warns/} -Xcompiler -Wall,-Wextra,-Wshadow -c warns.cu 2>&1 | sed -n 's/^\([^:]*:[0-9]*\):[0-9]*: warning\(:.*\) \[.*/\1\2/p' | sort | uniq -c"
+done
+cat >pi.cu <<'END'
+#include <curand_kernel.h>
+#include <stdio.h>
+__global__ void hits(unsigned int *inside)
+{
+    curandState state;
+    curand_init(7, threadIdx.x, 0, &state);
+    for (int i = 0; i < 1000; i++) {
+        float x = curand_uniform(&state), y = curand_uniform(&state);
+        if (x * x + y * y <= 1) atomicAdd(inside, 1u);
+    }
+}
+int main()
+{
+    unsigned int *inside, n;
+    if (cudaMalloc(&inside, 4) || cudaMemset(inside, 0, 4)) return 1;
+    hits<<<1, 128>>>(inside);
+    if (cudaMemcpy(&n, inside, 4, cudaMemcpyDeviceToHost)) return 1;
+    printf("%.1f\n", 4.0 * n / 128000);
+    return cudaFree(inside);
+}
+END
+check_text "states of cuRAND in a kernel alone" '^3.1 $' bash -c "'$cucc' pi.cu -o pi && ./pi"
+cat >blas.cu <<'END'
+#include <cublas_v2.h>
+int main() { cublasHandle_t h; return cublasCreate(&h) || cublasDestroy(h); }
+END
+: | "${CXX:-g++}" -x c -c - -o none.o && ar rc libnone.a none.o
+for libraries in '-lcublas -lm' '-L. -lnone -lcublas'; do
+    check "cuBLAS beside other libraries: $libraries" 0 '!.' bash -c "'$cucc' blas.cu $libraries -o blas && ./blas"
+done
 printf '__global__ void k() {\n#if __CUDA_ARCH__ >= 900\n    __trap();\n#endif\n}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n' >arch.cu
 check "code for another GPU is left out" 0 'arch.cu:2: note: code for compute capability 9.0 is left out' "$cucc" arch.cu -o arch
 check "code for another GPU that is asked for" 0 '!note' "$cucc" -D__CUCC_ARCH__=900 arch.cu -o arch
