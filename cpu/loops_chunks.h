@@ -298,13 +298,9 @@ struct chunk_writer : kernel {
         for (const std::string &store : a.stores)
             if (!shared.count(store.substr(0, store.find('[')))) return true;
         for (long i = begin; i < end; i = next(i)) {
-            if (!is_name(i) || !is(next(i), "(")) continue;
+            if (!is_name(i) || !(is(next(i), "(") || is(next(i), "<"))) continue;
             if (is(i, "printf") || source(i).compare(0, 4, "surf") == 0) return true;
-            auto own = device_functions.find(source(i));
-            if (own == device_functions.end()) continue;
-            for (long open : own->second)
-                for (long j = open, last = closing(open); j < last; j = next(j))
-                    if (device_variables.count(source(j)) || is(j, "printf")) return true;
+            if (own_names.count(source(i)) && facts_of(source(i)).trace) return true;
         }
         return false;
     }

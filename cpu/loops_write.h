@@ -494,7 +494,11 @@ static std::string write_loops(const expander &e, long parameters, long brace)
         try {
             w.body_begin = brace;
             w.body_end = closing(brace);
-            if (!is_simple(next(brace), w.body_end, w.of_threads)) return "";
+            facts found;
+            if (!is_listed(statement_begin(parameters), parameters, brace, found)) return "";
+            w.of_threads = found.threads;
+            for (const std::string &type : found.plain)
+                w.checks += "if (!::cucc::is_plain<" + type + ">) ::cucc::leave_loops(); ";
             long i = brace;
             statement body = parse(i);
             if (!is(next(parameters), ")"))

@@ -279,7 +279,7 @@ static void add_loops(long i)
         ignored += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
     text(i) +=
         "\n#pragma GCC diagnostic push\n" + ignored + signature +
-        " { const ::uint3 blockIdx = ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
+        " { const ::cucc::no_thread threadIdx = {}; (void)threadIdx; const ::uint3 blockIdx = ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
         "::gridDim; " +
         body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" + *t.file +
         "\"\n";
@@ -419,8 +419,8 @@ static long copy_builtins(long i)
         bool used = false;
         for (long j = open; j < end; j = next(j)) {
             bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
-            if (local_class || (is(j, "[") && is(next(j), "]") && is(next(next(j)), "(")))
-                return open; /* in which copies cannot be named */
+            const bool lambda = is(j, "[") && !is_name(previous(j)) && !closes(previous(j)) && !is(next(j), "[");
+            if (local_class || lambda) return open; /* in which copies cannot be named */
             used |= is(j, name[0]) && !is(previous(j), "::");
         }
         if (used)
@@ -714,6 +714,12 @@ static void rewrite_tokens()
         {"__noinline__", "__attribute__((noinline))"}};
     note_kernels();
     note_device_functions();
+    loops::own.note_all(next(-1), count(), "");
+    for (const auto &named : loops::own.functions) {
+        loops::own_names.insert(named.first);
+        for (const loops::function &f : named.second)
+            if (loops::has(f.open, closing(f.open), "&")) loops::functions_of_references.insert(named.first);
+    }
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
     long copied = -1;         /* where the last function of the device begins */
@@ -757,7 +763,11 @@ static void rewrite_tokens()
                 continue;
             }
             if (is(previous(i), "(")) continue; /* the argument of an __attribute__ */
-            if ((is(i, "__global__") || is(i, "__device__")) && i > copied)
+            /* Not of a lambda: g++ 12 takes a copy within a copy's scope for the same constant. */
+            long before = previous(i);
+            while (is(before, "__host__") || is(before, "__device__")) before = previous(before);
+            const bool of_lambda = is(before, "]");
+            if ((is(i, "__global__") || is(i, "__device__")) && i > copied && !of_lambda)
                 copied = copy_builtins(i);
             bool attribute = !functions || found->first.find("inline") != std::string::npos;
             text(i) = attribute ? found->second : "";
