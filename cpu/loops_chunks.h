@@ -39,6 +39,7 @@ struct chunk_writer : kernel {
     std::vector<std::string> guards;       /* what a thread must fulfil to do a loop's body */
     std::vector<accesses> interval;        /* of the loops since the last barrier */
     std::set<std::string> kept;            /* variables that have a place between loops */
+    std::set<std::string> around_loops;    /* those that all threads share, declared where a loop might begin */
     int depth = 0;                         /* of braces */
     int around = 0;                        /* loops around what is written */
     int branches = 0;                      /* that not all threads take */
@@ -212,8 +213,11 @@ struct chunk_writer : kernel {
                 continue;
             }
             std::string place = home(name, v) + "[cucc_t]";
-            bool here = v.begin >= begin && v.begin < end;
-            if (v.uniform && !here && is_changed(name, begin, end)) throw unsuitable();
+            const bool shared_by_all = around_loops.count(name) > 0;
+            bool here = v.begin >= begin && v.begin < end && !shared_by_all;
+            if ((v.uniform || shared_by_all) && !here && is_changed(name, begin, end))
+                throw unsuitable();
+            if (shared_by_all) continue;
             if (v.parameter) {
                 if (!v.uniform) throw unsuitable();
             } else if (here) { /* declared here */
@@ -250,11 +254,13 @@ struct chunk_writer : kernel {
 
     bool is_changed(const std::string &name, long begin, long end)
     {
+        const variable &v = variables[name];
         for (long i = begin; i < end; i = next(i))
-            if (is(i, name.c_str()) && !is_member(i) &&
-                !(variables[name].pointer && is(next(i), "[")) &&
+            if (is(i, name.c_str()) && !is_member(i) && !(v.pointer && is(next(i), "[")) &&
+                !(is(previous(i), "*") && is_unary(previous(i))) &&
+                !(v.declarations == 1 && i >= v.begin && i < v.end) &&
                 (is_assigned_after(after_subscripts(i)) || is_incremented_before(i)))
-                return !is_declared_between(name, begin, end);
+                return v.declarations == 1 || !is_declared_between(name, begin, end);
         return false;
     }
 

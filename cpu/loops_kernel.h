@@ -88,6 +88,7 @@ struct kernel {
             constant |= is(i, "const");
             if (!is(i, "const")) type += source(i) + " ";
         }
+        const bool object = is_object(begin, i), alias = is_alias_of_pointer(begin, i);
         while (i < end) {
             std::string stars;
             bool reference = false;
@@ -101,8 +102,8 @@ struct kernel {
             v.type = (constant && !stars.empty() ? "const " : "") + type + stars;
             v.begin = begin;
             v.end = end;
-            v.pointer |= !stars.empty() || is_alias_of_pointer(begin, i);
-            v.object |= stars.empty() && is_object(begin, i);
+            v.pointer |= !stars.empty() || alias;
+            v.object |= stars.empty() && object;
             v.reference |= reference;
             v.in_head = in_head && (v.in_head || v.declarations == 1);
             v.bounds = "";
@@ -333,8 +334,10 @@ struct kernel {
             if (!is(j, "(") && !is(j, "<")) continue;
             const long function = previous(j);
             if (is(j, ">")) continue;
-            if (is_name(function) && functions_of_references.count(source(function))) return true;
-            if (v.object && is_name(function) && own_names.count(source(function))) return true;
+            if (!is_name(function) || !own_names.count(source(function))) continue;
+            if (!v.object && !functions_of_references.count(source(function))) continue;
+            const facts &f = facts_of(source(function));
+            if (!f.understood || f.changes) return true;
         }
         return false;
     }
@@ -412,7 +415,11 @@ struct kernel {
             together = uniform && is_uniform_control(s) && (holds_barrier(s) || holds_promoted(s));
             changed = note_changes(s.open, s.close, together);
         }
-        for (const statement &part : s.parts) changed |= note_changes(part, together);
+        for (const statement &part : s.parts) {
+            const bool block = s.kind == statement::compound && part.kind == statement::compound;
+            const bool alone = block && !holds_barrier(part) && !holds_promoted(part);
+            changed |= note_changes(part, together && !alone); /* a block within a loop over threads */
+        }
         return changed;
     }
 

@@ -132,7 +132,8 @@ struct grammar {
             if (m != meaning::none && (w != meaning::scalar || m != meaning::scalar)) break;
             if (is(i, "auto") && what == hidden) refuse();
             m = w;
-            if (template_names.count(source(i)) == 0) global.insert(source(i));
+            const bool named = program::is_class_word(previous(i)) || is(previous(i), "enum");
+            if (!template_names.count(source(i)) && !named) global.insert(source(i));
         }
         if (m == meaning::none || is(i, "<") || is(i, "::")) refuse();
         note_type(m);
@@ -546,6 +547,10 @@ struct grammar {
             found.memory |= v.holds;
             return v;
         }
+        if (name.compare(0, 16, "cudaBoundaryMode") == 0 && !own.types.count(name)) {
+            i = next(i);
+            return v;
+        }
         if (own.functions.count(name) || own.types.count(name)) refuse();
         if (device_variables.count(name)) {
             if (what == hidden) refuse();
@@ -586,7 +591,8 @@ struct grammar {
     {
         for (long j = next(i); j < count(); j = next(j)) {
             if (is(j, ">")) return is(next(j), "(");
-            if (!is_name(j) && tokens[(size_t)j].kind != literal && !is(j, ",") && !is(j, "*") && !is(j, "::"))
+            if (is(j, "(") && !is_name(previous(j))) continue;
+            if (!is_name(j) && tokens[(size_t)j].kind != literal && !is(j, ",") && !is(j, ")"))
                 return false;
         }
         return false;
@@ -595,7 +601,9 @@ struct grammar {
     void template_arguments(long &i)
     {
         for (i = next(i); !is(i, ">"); i = next(i)) {
-            if (is(i, ",") || is(i, "true") || is(i, "false") || is_qualifier(i)) continue;
+            if (is(i, ",") || is(i, "(") || is(i, ")") || is(i, "true") || is(i, "false") ||
+                is_qualifier(i))
+                continue;
             if (i < count() && tokens[(size_t)i].kind == literal) continue;
             if (!is_name(i) || find(i)) refuse();
             const meaning m = word_of_type(i);
@@ -634,6 +642,7 @@ struct grammar {
             found.trace |= f.trace;
             found.memory |= f.memory;
             v.depth = v.holds = returns_pointer(name);
+            if (escape && v.holds && functions_of_references.count(name)) refuse(); /* perhaps of an argument */
         } else if (is_atomic(name)) {
             if (what == hidden || (name == "atomicExch" && !statement)) refuse();
             found.memory = found.changes = true;
@@ -930,8 +939,8 @@ struct grammar {
                 declare(name, v);
             }
             const bool first = begin == next(open) && !of_class;
-            if (what == hidden && !(changes_own && first) && v.reference && !has(begin, i, "const"))
-                refuse();
+            const bool may_change = maker || (changes_own && !first);
+            if (what == hidden && may_change && v.reference && !has(begin, i, "const")) refuse();
             if (is(i, "=")) {
                 i = next(i);
                 assignment(i);

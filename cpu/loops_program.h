@@ -43,7 +43,8 @@ struct program {
         static const std::set<std::string> words = {
             "half",      "__half",    "half2",    "__half2",   "__nv_bfloat16", "__nv_bfloat162",
             "ptrdiff_t", "uintptr_t", "intptr_t", "ulong",     "nv_bfloat16",   "nv_bfloat162",
-            "clock_t",   "ssize_t",   "cudaTextureObject_t",   "cudaSurfaceObject_t"};
+            "clock_t",   "ssize_t",   "cudaTextureObject_t",   "cudaSurfaceObject_t",
+            "cudaSurfaceBoundaryMode"};
         return words.count(source(i)) > 0;
     }
 
@@ -233,6 +234,20 @@ struct program {
             if (is(i, ":") && list >= 0) makes = true;
             if (is(i, "(")) {
                 long before = previous(i);
+                if (list < 0 && !initialised && (is(next(i), "*") || is(next(i), "&"))) {
+                    long inner = previous(closing(i)); /* a pointer to a function or an array */
+                    while (inner > i && (!is_name(inner) || is(inner, "const")))
+                        inner = is(inner, "]") ? previous(opening(inner)) : previous(inner);
+                    if (is_name(inner) && alias)
+                        add_type(source(inner), meaning::unclear);
+                    else if (is_name(inner))
+                        note_variable(begin, inner, owner, false);
+                    plain = false;
+                    last = -1;
+                    i = closing(i);
+                    if (is(next(i), "(")) i = closing(next(i));
+                    continue;
+                }
                 if (list < 0 && !initialised && (is_name(before) || is(before, ">"))) {
                     if (is(before, ">")) before = previous(opening(before));
                     f.name = before;

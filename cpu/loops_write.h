@@ -236,6 +236,8 @@ struct writer : chunk_writer {
         for (const statement &s : parts) {
             bool shared_memory = s.kind == statement::leaf && is_shared(s);
             if (shared_memory || is_uniform_declaration(s)) {
+                for (auto &v : variables)
+                    if (!shared_memory && v.second.begin == s.begin) around_loops.insert(v.first);
                 out += copy(s.begin, s.end);
             } else if (is_kept_array(s)) {
                 continue;

@@ -315,6 +315,8 @@ class Kernel:
                  "c": "unsigned char", "z": "size_t", "b": "bool"}
         if kind in value:
             ce, pv = value[kind]
+            if ce.startswith("unsigned(") or ce.startswith("number("):
+                ce = f"+{ce}"  # not the declaration of a function
             t = types[kind]
             if kind == "u" and rng.random() < 0.15:
                 t = "auto"
@@ -326,7 +328,7 @@ class Kernel:
             if t == "auto" and ("= {{" in form or "; " in form):
                 form = "auto {n} = {e};"
             if self.exotic and rng.random() < 0.15:
-                form = rng.choice(["volatile {t} {n} = {e};", "decltype({e}) {n}({e});", "[[maybe_unused]] {t} {n} = {e};",
+                form = rng.choice(["volatile {t} {n} = {e};", "decltype(0u + {e}) {n}({e});", "[[maybe_unused]] {t} {n} = {e};",
                                    "alignas(8) {t} {n} = {e};", "{t} {n} = [&]() {{ return {e}; }}();"])
                 if "decltype" in form and (kind != "u" or t == "auto"):
                     form = "{t} {n} = {e};"
@@ -644,9 +646,9 @@ class Kernel:
         self.pydepth += 1
         leaves = form < 3 and rng.random() < 0.2
         if leaves:
-            e, pe = self.expression(1, together)
-            self.c(f"    if ({e} == 3u) break;")
-            self.p(f"if {pe} == 3: break")
+            e, pe = rng.choice([("blockIdx.x", "bx"), (q, pq)] + ([] if together else [("threadIdx.x", "tx"), ("in[threadIdx.x]", "src[tx]")]))
+            self.c(f"    if (({e} & 1u) == 1u) break;")
+            self.p(f"if {pe} & 1 == 1: break")
         if form == 3:
             self.c(f"    {q}{serial}++; }}")
         elif form == 4:
