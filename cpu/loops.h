@@ -32,7 +32,7 @@ struct variable {
     bool pure = true;         /* never assigned to, and its value needs no memory */
     bool uniform = true;      /* the same in all threads of a block */
     bool assigned = false, array = false, pointer = false, reference = false, parameter = false,
-         object = false; /* or of a type that is not known */
+         object = false;             /* or of a type that is not known */
     bool in_head = false;            /* all declarations are in heads of for loops */
     int declarations = 0;            /* of this name in the kernel */
     int number = 0;                  /* in the name of what keeps it between loops */
@@ -161,9 +161,8 @@ static bool is_declaration(const statement &s)
     if (!is_name(i) || is_word_of_language(i)) return false;
     i = next(i);
     while (is(i, "*") || is(i, "&") || is(i, "const") || is(i, "__restrict__")) i = next(i);
-    return is_name(i) &&
-           (is(next(i), "=") || is(next(i), ";") || is(next(i), "[") || is(next(i), ",") ||
-            is(next(i), "(") || is(next(i), "{"));
+    return is_name(i) && (is(next(i), "=") || is(next(i), ";") || is(next(i), "[") ||
+                          is(next(i), ",") || is(next(i), "(") || is(next(i), "{"));
 }
 
 /* How a name's value is changed behind position I, if it is: an assignment or an increment. */

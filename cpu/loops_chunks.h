@@ -36,15 +36,16 @@ static std::string copy(long begin, long end, bool affine = false)
 
 struct chunk_writer : kernel {
     std::string arrays, out;
-    std::vector<std::string> guards;       /* what a thread must fulfil to do a loop's body */
-    std::vector<accesses> interval;        /* of the loops since the last barrier */
-    std::set<std::string> kept;            /* variables that have a place between loops */
-    std::set<std::string> around_loops;    /* those that all threads share, declared where a loop might begin */
-    int depth = 0;                         /* of braces */
-    int around = 0;                        /* loops around what is written */
-    int branches = 0;                      /* that not all threads take */
-    long branch_end = 0;                   /* of the outermost of them; 0 if it comes again */
-    int exits = 0;                         /* of the guards, those of threads that have returned */
+    std::vector<std::string> guards; /* what a thread must fulfil to do a loop's body */
+    std::vector<accesses> interval;  /* of the loops since the last barrier */
+    std::set<std::string> kept;      /* variables that have a place between loops */
+    std::set<std::string>
+        around_loops;    /* those that all threads share, declared where a loop might begin */
+    int depth = 0;       /* of braces */
+    int around = 0;      /* loops around what is written */
+    int branches = 0;    /* that not all threads take */
+    long branch_end = 0; /* of the outermost of them; 0 if it comes again */
+    int exits = 0;       /* of the guards, those of threads that have returned */
     std::vector<const stride *> active;    /* strides around what is written */
     std::vector<const statement *> scopes; /* loops around it */
     bool ended = false;                    /* threads have returned: nothing may follow */

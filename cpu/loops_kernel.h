@@ -75,7 +75,8 @@ struct kernel {
     static bool is_object(long begin, long end)
     {
         for (long i = begin; i < end; i = next(i))
-            if (is_name(i) && !is(i, "const") && (own.type(i) != meaning::scalar || is(i, "auto"))) return true;
+            if (is_name(i) && !is(i, "const") && (own.type(i) != meaning::scalar || is(i, "auto")))
+                return true;
         return false;
     }
 
@@ -352,8 +353,8 @@ struct kernel {
             if (!v) continue;
             variable before = *v;
             long after = after_subscripts(i);
-            bool initialised = i > v->begin && i < v->end && is(after, "=") && !in_call(i, begin, *v) &&
-                               in_declarator(i, *v);
+            bool initialised = i > v->begin && i < v->end && is(after, "=") &&
+                               !in_call(i, begin, *v) && in_declarator(i, *v);
             bool address = is(previous(i), "&") && is_unary(previous(i));
             bool memory = v->pointer && !v->array && is(next(i), "["); /* which it points to */
             bool assigned = !memory && !steps.count(i) &&
@@ -418,7 +419,8 @@ struct kernel {
         for (const statement &part : s.parts) {
             const bool block = s.kind == statement::compound && part.kind == statement::compound;
             const bool alone = block && !holds_barrier(part) && !holds_promoted(part);
-            changed |= note_changes(part, together && !alone); /* a block within a loop over threads */
+            changed |=
+                note_changes(part, together && !alone); /* a block within a loop over threads */
         }
         return changed;
     }
@@ -531,11 +533,13 @@ struct kernel {
     static void note_object(accesses &a, long i, long after, const variable &v)
     {
         bool through = is(after, "->");
-        for (long j = i; j < after; j = next(j)) through |= is_member(j) && own.pointers.count(source(j));
+        for (long j = i; j < after; j = next(j))
+            through |= is_member(j) && own.pointers.count(source(j));
         if (!through) return;
         const std::string name = v.parameter ? "@" + source(i) : "*";
         a.loads.insert(name);
-        if (is_assigned_after(after) || is_incremented_before(i) || is(previous(i), "&")) a.stores.insert(name);
+        if (is_assigned_after(after) || is_incremented_before(i) || is(previous(i), "&"))
+            a.stores.insert(name);
     }
 
     void note_accesses(accesses &a, long begin, long end)

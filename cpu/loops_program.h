@@ -9,10 +9,10 @@ namespace loops
 {
 /* One definition or declaration of a function. */
 struct function {
-    long begin = 0;                   /* of the declaration */
-    long name = 0, open = 0;          /* the parameters' parenthesis */
-    long brace = -1;                  /* of the body */
-    bool device = false;              /* as the declaration says, or constexpr */
+    long begin = 0;                     /* of the declaration */
+    long name = 0, open = 0;            /* the parameters' parenthesis */
+    long brace = -1;                    /* of the body */
+    bool device = false;                /* as the declaration says, or constexpr */
     bool member = false, maker = false; /* of a class; a constructor or destructor */
 };
 
@@ -23,14 +23,15 @@ struct program {
     std::map<std::string, meaning> types;
     std::set<std::string> constants; /* numbers that are the same in all threads */
     std::set<std::string> enumerators;
-    std::set<std::string> members, arrays, pointers; /* data members; those that are or may have such */
-    std::set<std::string> hidden;                    /* other variables of the host */
+    std::set<std::string> members, arrays,
+        pointers;                 /* data members; those that are or may have such */
+    std::set<std::string> hidden; /* other variables of the host */
     std::vector<std::pair<long, long>> initialisers; /* of members, where they are declared */
 
     static bool is_vector_word(long i)
     {
-        static const std::set<std::string> stems = {"char",  "uchar",    "short",    "ushort",
-                                                    "int",   "uint",     "long",     "ulong",
+        static const std::set<std::string> stems = {"char",  "uchar",    "short",     "ushort",
+                                                    "int",   "uint",     "long",      "ulong",
                                                     "float", "longlong", "ulonglong", "double"};
         const std::string &word = source(i);
         return is(i, "dim3") || (!word.empty() && strchr("1234", word.back()) &&
@@ -40,11 +41,23 @@ struct program {
     /* Of the runtime's own types. */
     static bool is_other_word(long i)
     {
-        static const std::set<std::string> words = {
-            "half",      "__half",    "half2",    "__half2",   "__nv_bfloat16", "__nv_bfloat162",
-            "ptrdiff_t", "uintptr_t", "intptr_t", "ulong",     "nv_bfloat16",   "nv_bfloat162",
-            "clock_t",   "ssize_t",   "cudaTextureObject_t",   "cudaSurfaceObject_t",
-            "cudaSurfaceBoundaryMode"};
+        static const std::set<std::string> words = {"half",
+                                                    "__half",
+                                                    "half2",
+                                                    "__half2",
+                                                    "__nv_bfloat16",
+                                                    "__nv_bfloat162",
+                                                    "ptrdiff_t",
+                                                    "uintptr_t",
+                                                    "intptr_t",
+                                                    "ulong",
+                                                    "nv_bfloat16",
+                                                    "nv_bfloat162",
+                                                    "clock_t",
+                                                    "ssize_t",
+                                                    "cudaTextureObject_t",
+                                                    "cudaSurfaceObject_t",
+                                                    "cudaSurfaceBoundaryMode"};
         return words.count(source(i)) > 0;
     }
 
@@ -128,9 +141,9 @@ struct program {
         function f;
         f.begin = begin;
         f.member = !owner.empty();
-        bool is_class = false, is_enum = false, alias = is(i, "typedef"), using_name = is(i, "using"),
-             constant = false, plain = true, pointer = false, initialised = false, body = false,
-             makes = false, friendly = false;
+        bool is_class = false, is_enum = false, alias = is(i, "typedef"),
+             using_name = is(i, "using"), constant = false, plain = true, pointer = false,
+             initialised = false, body = false, makes = false, friendly = false;
         std::string name;
         long last = -1, list = -1;
         if (is(i, "template")) i = is(next(i), "<") ? after_angles(next(i)) : next(i);
@@ -142,7 +155,8 @@ struct program {
         for (; i < count() && !is(i, ";") && !is(i, "}"); i = next(i)) {
             if (is(i, "namespace") || (is(i, "extern") && source(next(i)) == "\"C\"")) {
                 long open = next(i);
-                while (!is(open, "{") && !is(open, ";") && (is_name(open) || is(open, "::") || source(open) == "\"C\""))
+                while (!is(open, "{") && !is(open, ";") &&
+                       (is_name(open) || is(open, "::") || source(open) == "\"C\""))
                     open = next(open);
                 if (is(open, "{")) {
                     note_all(next(open), closing(open), "");
@@ -189,7 +203,8 @@ struct program {
                     for (long k = begin; k < i; k = next(k))
                         if ((is_class_word(k) || is(k, "enum")) && own.empty()) {
                             long n = next(k);
-                            while (is_class_word(n) || is(n, "__attribute__") || is(n, "alignas") || is(n, "__align__"))
+                            while (is_class_word(n) || is(n, "__attribute__") || is(n, "alignas") ||
+                                   is(n, "__align__"))
                                 n = is_class_word(n) ? next(n) : next(closing(next(n)));
                             if (is_name(n)) own = source(n);
                         }
@@ -208,13 +223,15 @@ struct program {
                     }
                     continue;
                 }
-                if (list >= 0 && !initialised && !(makes && (is_name(previous(i)) || is(previous(i), ">")))) {
+                if (list >= 0 && !initialised &&
+                    !(makes && (is_name(previous(i)) || is(previous(i), ">")))) {
                     f.brace = i;
                     body = true;
                     i = closing(i);
                     break;
                 }
-                if (list < 0 && last >= 0 && !alias) note_variable(begin, last, owner, constant && plain && !pointer);
+                if (list < 0 && last >= 0 && !alias)
+                    note_variable(begin, last, owner, constant && plain && !pointer);
                 if (list < 0) initialised = true, last = -1;
                 if (f.member && list < 0) initialisers.push_back({i, next(closing(i))});
                 i = closing(i);
@@ -226,7 +243,8 @@ struct program {
                 while (end < count() && !is(end, ";") && !is(end, ",") && !is(end, "}"))
                     end = next(opens(end) ? closing(end) : end);
                 if (f.member) initialisers.push_back({next(i), end});
-                if (last >= 0 && !alias) note_variable(begin, last, owner, constant && plain && !pointer);
+                if (last >= 0 && !alias)
+                    note_variable(begin, last, owner, constant && plain && !pointer);
                 last = -1;
                 i = previous(end);
                 continue;
@@ -253,7 +271,8 @@ struct program {
                     f.name = before;
                     f.open = list = i;
                     name = source(before);
-                    std::string scope = is(previous(before), "::") ? scope_of(previous(previous(before))) : owner;
+                    std::string scope =
+                        is(previous(before), "::") ? scope_of(previous(previous(before))) : owner;
                     f.maker = (!scope.empty() && name == scope);
                     f.member |= is(previous(before), "::");
                     if (is(previous(before), "~")) f.maker = true;
@@ -274,7 +293,9 @@ struct program {
                 last = -1;
                 continue;
             }
-            if (is(i, ":") && f.member && list < 0 && (is(previous(i), "public") || is(previous(i), "private") || is(previous(i), "protected")))
+            if (is(i, ":") && f.member && list < 0 &&
+                (is(previous(i), "public") || is(previous(i), "private") ||
+                 is(previous(i), "protected")))
                 return next(i);
             if (is_name(i) && list < 0) last = i;
         }
@@ -285,10 +306,15 @@ struct program {
         } else if (alias && list >= 0) {
             add_type(name, meaning::unclear); /* of a function */
         } else if (alias && last >= 0) {
-            add_type(source(last), is_class ? meaning::object : is_enum ? meaning::enumeration : pointer || plain ? aliased(next(begin), last) : meaning::unclear);
+            add_type(source(last), is_class           ? meaning::object
+                                   : is_enum          ? meaning::enumeration
+                                   : pointer || plain ? aliased(next(begin), last)
+                                                      : meaning::unclear);
         } else if (last >= 0 && !initialised) {
-            if ((is_class || is_enum) && previous(last) >= begin && (is_class_word(previous(last)) || is(previous(last), "enum")))
-                add_type(source(last), is_class ? meaning::object : meaning::enumeration); /* declared only */
+            if ((is_class || is_enum) && previous(last) >= begin &&
+                (is_class_word(previous(last)) || is(previous(last), "enum")))
+                add_type(source(last),
+                         is_class ? meaning::object : meaning::enumeration); /* declared only */
             else
                 note_variable(begin, last, owner, false);
         } else if (last >= 0) {
@@ -303,11 +329,15 @@ struct program {
     {
         bool number = true;
         for (long i = begin; i < at; i = next(i)) {
-            static const std::set<std::string> qualifiers = {"static", "inline", "const", "constexpr", "mutable"};
+            static const std::set<std::string> qualifiers = {"static", "inline", "const",
+                                                             "constexpr", "mutable"};
             const long after = next(i);
             if (is(i, ",") || is(i, "=")) break;
-            if (is_name(i) && (is(after, ",") || is(after, "=") || is(after, "[") || is(after, "{"))) break;
-            if (opens(i)) i = closing(i);
+            if (is_name(i) &&
+                (is(after, ",") || is(after, "=") || is(after, "[") || is(after, "{")))
+                break;
+            if (opens(i))
+                i = closing(i);
             else if (!qualifiers.count(source(i)) && !is(i, "__attribute__") && !is(i, "unused"))
                 number &= type(i) == meaning::scalar || type(i) == meaning::vector;
         }
@@ -334,6 +364,39 @@ struct program {
 };
 
 static program own;
+
+static void note_device_functions()
+{
+    for (long i = next(-1); i < count(); i = next(i)) {
+        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
+            !is(i, "__shared__"))
+            continue;
+        long j = i, name = -1;
+        while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
+            if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
+                name = j;
+            if (is_name(j) &&
+                (is(next(j), "[") || is(next(j), ";") || is(next(j), "=") || is(next(j), ",")))
+                device_variables.insert(source(j));
+            j = next(opens(j) ? closing(j) : j);
+        }
+        if (name < 0 || !is(j, "{")) continue;
+        device_functions[source(name)].push_back(j);
+        if (has(name, j, "&")) functions_of_references.insert(source(name));
+        if (has(name, j, "volatile")) functions_of_steps.insert(source(name));
+    }
+}
+
+static void note_program()
+{
+    note_device_functions();
+    own.note_all(next(-1), count(), "");
+    for (const auto &named : own.functions) {
+        own_names.insert(named.first);
+        for (const function &f : named.second)
+            if (has(f.open, closing(f.open), "&")) functions_of_references.insert(named.first);
+    }
+}
 } // namespace loops
 
 #endif

@@ -235,28 +235,6 @@ static void note_kernel(long i)
     }
 }
 
-static void note_device_functions()
-{
-    for (long i = next(-1); i < count(); i = next(i)) {
-        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
-            !is(i, "__shared__"))
-            continue;
-        long j = i, name = -1;
-        while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
-            if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
-                name = j;
-            if (is_name(j) &&
-                (is(next(j), "[") || is(next(j), ";") || is(next(j), "=") || is(next(j), ",")))
-                loops::device_variables.insert(source(j));
-            j = next(opens(j) ? closing(j) : j);
-        }
-        if (name < 0 || !is(j, "{")) continue;
-        loops::device_functions[source(name)].push_back(j);
-        if (loops::has(name, j, "&")) loops::functions_of_references.insert(source(name));
-        if (loops::has(name, j, "volatile")) loops::functions_of_steps.insert(source(name));
-    }
-}
-
 /* Behind a kernel: the same as loops over the threads of a block, on lines that nobody sees. */
 static void add_loops(long i)
 {
@@ -277,12 +255,12 @@ static void add_loops(long i)
          {"uninitialized", "maybe-uninitialized", "unused-variable", "unused-parameter",
           "unused-but-set-variable", "shadow", "unused-value"})
         ignored += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
-    text(i) +=
-        "\n#pragma GCC diagnostic push\n" + ignored + signature +
-        " { const ::cucc::no_thread threadIdx = {}; (void)threadIdx; const ::uint3 blockIdx = ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
-        "::gridDim; " +
-        body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" + *t.file +
-        "\"\n";
+    text(i) += "\n#pragma GCC diagnostic push\n" + ignored + signature +
+               " { const ::cucc::no_thread threadIdx = {}; (void)threadIdx; const ::uint3 blockIdx "
+               "= ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
+               "::gridDim; " +
+               body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" +
+               *t.file + "\"\n";
     facts.as_loops = true;
 }
 
@@ -419,7 +397,8 @@ static long copy_builtins(long i)
         bool used = false;
         for (long j = open; j < end; j = next(j)) {
             bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
-            const bool lambda = is(j, "[") && !is_name(previous(j)) && !closes(previous(j)) && !is(next(j), "[");
+            const bool lambda =
+                is(j, "[") && !is_name(previous(j)) && !closes(previous(j)) && !is(next(j), "[");
             if (local_class || lambda) return open; /* in which copies cannot be named */
             used |= is(j, name[0]) && !is(previous(j), "::");
         }
@@ -713,13 +692,7 @@ static void rewrite_tokens()
         {"__forceinline__", "inline __attribute__((always_inline))"},
         {"__noinline__", "__attribute__((noinline))"}};
     note_kernels();
-    note_device_functions();
-    loops::own.note_all(next(-1), count(), "");
-    for (const auto &named : loops::own.functions) {
-        loops::own_names.insert(named.first);
-        for (const loops::function &f : named.second)
-            if (loops::has(f.open, closing(f.open), "&")) loops::functions_of_references.insert(named.first);
-    }
+    loops::note_program();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
     long copied = -1;         /* where the last function of the device begins */

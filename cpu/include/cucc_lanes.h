@@ -26,8 +26,8 @@ struct no_thread {
 /* Of a type that a kernel does not name (loops_list.h): whether what is done with it runs no code that waits, or asks
  * which thread runs. */
 template <class T>
-constexpr bool is_plain =
-    std::is_scalar_v<T> || (std::is_trivially_copyable_v<T> && std::is_aggregate_v<T>);
+constexpr bool is_plain = std::is_scalar_v<T> ||
+                          (std::is_trivially_copyable_v<T> && std::is_aggregate_v<T>);
 
 /* A parameter that each thread divides by (loops_chunks.h): a product with its inverse, which the compiler does
  * for several threads at once. Half more than the number is at least 1 / (2 value) away from where the quotient

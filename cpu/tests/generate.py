@@ -328,7 +328,7 @@ class Kernel:
             if t == "auto" and ("= {{" in form or "; " in form):
                 form = "auto {n} = {e};"
             if self.exotic and rng.random() < 0.15:
-                form = rng.choice(["volatile {t} {n} = {e};", "decltype(0u + {e}) {n}({e});", "[[maybe_unused]] {t} {n} = {e};",
+                form = rng.choice(["volatile {t} {n} = {e};", "decltype(0u + 1u) {n}({e});", "[[maybe_unused]] {t} {n} = {e};",
                                    "alignas(8) {t} {n} = {e};", "{t} {n} = [&]() {{ return {e}; }}();"])
                 if "decltype" in form and (kind != "u" or t == "auto"):
                     form = "{t} {n} = {e};"
@@ -737,7 +737,7 @@ class Kernel:
         """All threads of all blocks, each up to the next barrier."""
         space = {"M": M, "popc": popc, "chosen": chosen, "looped": looped, "recursive": recursive, "min": min, "max": max}
         code = "def kernel(tx, ty, bx, rank, gid, src, out, own, sums, S, count, factor, drawn):\n    if 0: yield\n" + "\n".join(self.py)
-        exec(compile(code, self.name, "exec"), space)  # noqa: S102
+        exec(compile(code, self.name, "exec"), space)
         every = self.threads * self.blocks
         out, own, sums, drawn = [0] * every, [0] * every, [0] * 8, [0]
         for block in range(self.blocks):
