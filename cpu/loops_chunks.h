@@ -192,9 +192,12 @@ struct chunk_writer : kernel {
     bool is_affine(const variable &v)
     {
         bool affine = v.type == "int ";
-        for (long i = v.begin; affine && i < v.end; i = next(i))
-            affine =
-                is_name(i) || tokens[(size_t)i].kind == literal || strchr("=+*();.,", source(i)[0]);
+        for (long i = v.begin; affine && i < v.end; i = next(i)) {
+            const bool call = is_name(i) && is(next(i), "(") && !is_type_word(i);
+            affine = !call && !is(i, "float") && !is(i, "double") &&
+                     (is_name(i) || tokens[(size_t)i].kind == literal ||
+                      strchr("=+*();.,", source(i)[0]));
+        }
         return affine;
     }
 

@@ -122,6 +122,7 @@ struct writer : chunk_writer {
             bool plain = is_name(i) || here_is_number(i) || is(i, "+") || is(i, "*") ||
                          is(i, ".") || is(i, "(") || is(i, ")");
             if (!plain || (is_name(i) && is(next(i), "(") && !is_type_word(i))) return false;
+            if (is_narrowing(i)) return false; /* which begins anew after some threads */
             if (is(i, "(") && (is(previous(i), "*") || is(next(closing(i)), "*")) &&
                 !is_uniform(next(i), closing(i)))
                 return false;
@@ -132,6 +133,20 @@ struct writer : chunk_writer {
                 return false;
         }
         return threads == 1;
+    }
+
+    /* A type of a cast that may not hold all numbers of threads. */
+    bool is_narrowing(long i)
+    {
+        static const std::set<std::string> wide = {"int",     "unsigned", "long",    "size_t",
+                                                   "signed",  "const",    "uint",    "int64_t",
+                                                   "int32_t", "uint32_t", "uint64_t"};
+        if (!is_name(i) || is_member(i)) return false;
+        if (is_type_word(i)) return !wide.count(source(i));
+        const long after = next(next(i));
+        const bool cast = is(previous(i), "(") && is(next(i), ")") &&
+                          (is_name(after) || is(after, "(") || here_is_number(after));
+        return cast && !find(i) && !is_builtin(i);
     }
 
     static bool here_is_number(long i)

@@ -122,8 +122,15 @@ KERNEL(
 KERNEL(kept_address, int x = 0; int *at = address_of(x); __syncthreads(); *at = tid();
        __syncthreads(); int i = x;)
 KERNEL(parted, int x = 1, y = 2; x = 0, y = threadIdx.x; int i = x + y + blockIdx.x * blockDim.x;)
+KERNEL(mixed, int v = -1; int m = min(threadIdx.x, v); int i = blockIdx.x * blockDim.x + m;)
 KERNEL(chosen, int i = 0; threadIdx.x > 3 ? i = 1 : (i = 2);
        i += tid() - (threadIdx.x > 3 ? 1 : 2);)
+
+/* Numbers that begin anew after 256 threads: the first and the last thread do not speak for all. */
+__global__ void narrow(int *out)
+{
+    if ((unsigned char)(threadIdx.x) < 100) out[threadIdx.x % 128] = 1;
+}
 
 template <typename T> __global__ void product(size_t size, const T *A, const T *B, T *C)
 {
@@ -158,7 +165,11 @@ int main()
     TRY(made), TRY(constructor), TRY(argument), TRY(member), TRY(conversion), TRY(operation);
     TRY(reference), TRY(pointed), TRY(listed), TRY(drawn), TRY(lambda), TRY(captured), TRY(opened);
     TRY(hidden), TRY(barrier), TRY(converted), TRY(shared_by_all), TRY(block_in_loop);
-    TRY(kept_address), TRY(parted), TRY(chosen);
+    TRY(kept_address), TRY(parted), TRY(chosen), TRY(mixed);
+    memset(p, 0, sizeof(int) * threads * blocks);
+    narrow<<<1, 300>>>(p);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < threads * blocks; i++) CHECK(p[i] == (i < 100));
     for (int i = 0; i < 3 * side * side; i++) a[i] = i < 2 * side * side ? 1.0f : 9.0f;
     product<float><<<dim3(2, 2), dim3(32, 32)>>>(side, a, a + side * side, a + 2 * side * side);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
