@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes kernels at random, and what each must store: generate.py SEED COUNT LEVEL > FILE.cu
+"""Writes kernels at random, and what each must store: generate.py SEED COUNT LEVEL > FILE.cu, compiled with drawn.h
 
 Each kernel is drawn as C++ and as Python at once. Python does its threads one after another up to each barrier, and
 the sum of all that they store stands in the program, which launches the kernels and compares. No kernel has a race, so
@@ -12,104 +12,6 @@ import sys
 
 M = 0xFFFFFFFF
 WORDS = 256  # of the input
-
-PRELUDE = r"""
-#include <cstdio>
-#include <cstring>
-#include <initializer_list>
-#include <cooperative_groups.h>
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#pragma GCC diagnostic ignored "-Wunused-label"
-namespace cg = cooperative_groups;
-typedef unsigned int word;
-using number = unsigned;
-const unsigned SEVEN = 7;
-constexpr unsigned BIG = 1000003u;
-static constexpr int SMALL{2};
-enum { RED = 3, GREEN = 5 };
-enum class tone : unsigned { low = 2, high = 9 };
-__constant__ unsigned table[4] = {11, 22, 33, 44};
-__device__ unsigned drawn;
-struct two { unsigned a, b; };
-struct view { const unsigned *p; unsigned n; };
-struct four { unsigned v[4]; };
-struct vec { unsigned x, y; };
-__device__ vec operator+(vec a, vec b) { return {a.x + b.x, a.y ^ b.y}; }
-__device__ vec &operator+=(vec &a, unsigned b) { a.x += b; a.y -= b; return a; }
-struct tripled { unsigned v; __device__ tripled(unsigned x) : v(x * 3u) {} };
-struct one_more { unsigned v; __device__ operator unsigned() const { return v + 1u; } };
-struct adder { unsigned k; __device__ unsigned operator()(unsigned x) const { return x + k; } };
-struct maths { static __device__ unsigned twice(unsigned x) { return 2u * x; } };
-namespace ns { __device__ unsigned mixed(unsigned x) { return x ^ (x >> 7); } }
-__device__ unsigned plain(unsigned x) { unsigned i{x}; i *= 5u; return i + 1u; }
-__device__ unsigned rank() { return threadIdx.y * blockDim.x + threadIdx.x; }
-__device__ unsigned by_rank(unsigned x) { return x * 3u + rank(); }
-template <int N> __device__ unsigned mul(unsigned x) { return x * N; }
-template <> __device__ unsigned mul<4>(unsigned x) { return x + threadIdx.x; }
-template <class T> __device__ T same(T x) { return x; }
-__device__ unsigned over(unsigned x) { return x + 9u; }
-__device__ unsigned over(unsigned x, unsigned y) { return x ^ y; }
-__device__ unsigned defaulted(unsigned x, unsigned k = 3) { return x * k; }
-__device__ unsigned by_default(unsigned x, unsigned k = threadIdx.x) { return x + k; }
-__device__ void bump(unsigned &x, unsigned by) { x += by; }
-__device__ void bump_at(unsigned *x, unsigned by) { *x ^= by; }
-__device__ void swap_words(unsigned &a, unsigned &b) { unsigned c(a); a = b; b = c; }
-__device__ unsigned counted(unsigned *where, unsigned by) { return atomicAdd(where, by); }
-template <int N> __device__ unsigned add_to(unsigned *where) { return atomicAdd(where, N); }
-template <int N> __device__ unsigned take() { return atomicAdd(&drawn, N); }
-__device__ unsigned chosen(unsigned x)
-{
-    unsigned r = 0;
-    switch (x & 3u) {
-    case 0: r = 4; break;
-    case 1: r += 5; /* goes on */
-    case 2: r += 6; break;
-    default: return x;
-    }
-    return r + x;
-}
-__device__ unsigned looped(unsigned x)
-{
-    unsigned sum{0};
-    for (unsigned k{0}; k < (x & 3u); ++k) { if (k == 2) continue; sum += k * x; }
-    return sum;
-}
-__device__ unsigned recursive(unsigned x) { return x < 2 ? x + 1u : recursive((x & 15u) / 2u) + 3u; }
-__device__ unsigned half_of(int x, unsigned *s)
-{
-    s[rank()] = (unsigned)x;
-    __syncthreads();
-    unsigned r = s[(rank() + 1u) % (blockDim.x * blockDim.y)];
-    __syncthreads();
-    return (unsigned)(x / 2) + r;
-}
-__device__ unsigned passed(unsigned *s, unsigned x)
-{
-    unsigned i(rank()), n{blockDim.x * blockDim.y};
-    s[i] = x;
-    __syncthreads();
-    const unsigned r{s[n - 1u - i]};
-    __syncthreads();
-    return r;
-}
-__device__ unsigned sum_of(const unsigned *v, int n) { unsigned s = 0; for (int k = 0; k < n; k++) s += v[k]; return s; }
-__device__ two both(unsigned a, unsigned b) { two r{a, b}; return r; }
-"""
-THREADED = r"""
-struct asks { unsigned x; __device__ asks() { x = threadIdx.x; } };
-struct asks_with { unsigned x; __device__ asks_with(unsigned w) { x = w + threadIdx.x; } };
-struct asks_member { unsigned x = threadIdx.x + 1u; };
-struct asks_value { __device__ operator unsigned() const { return threadIdx.x * 2u; } };
-struct lane {};
-__device__ unsigned operator+(unsigned a, lane) { return a + threadIdx.x; }
-struct into { __device__ into(unsigned &o) { o = threadIdx.x * 5u; } };
-struct waits { unsigned v; __device__ waits(unsigned *s, unsigned x)
-{ s[rank()] = x; __syncthreads(); v = s[(rank() + 2u) % (blockDim.x * blockDim.y)]; __syncthreads(); } };
-struct leaves { unsigned &r; __device__ ~leaves() { r += threadIdx.x; } };
-__device__ unsigned operator""_th(unsigned long long x) { return (unsigned)x + threadIdx.x; }
-"""
-
 
 def popc(x):
     return bin(x & M).count("1")
@@ -662,6 +564,52 @@ class Kernel:
         self.scopes.pop()
         self.in_loop -= 1
 
+    def listed(self):
+        """More of what is on the list."""
+        n, py = f"g{self.serial}", self.new()
+        e, pe = self.expression(1)
+        b, pb = self.leaf(False)
+        forms = [(f"unsigned {n} = 0; for (unsigned l_ = 0, m_ = 5; l_ < m_; l_++, m_--) {n} += l_ * {b} + m_;",
+                  f"{py} = sum(l * {pb} + m for l, m in ((0, 5), (1, 4), (2, 3))) & M"),
+                 (f"const unsigned *at_{n} = in + ({e} & 127u); unsigned {n}{{at_{n}[3] + *at_{n}}};",
+                  f"_q = {pe} & 127; {py} = (src[_q + 3] + src[_q]) & M"),
+                 (f"const unsigned *at_{n}(&in[{e} & 127u]), *to_{n}{{at_{n} + 2}}; unsigned {n}(to_{n}[-1]);", f"{py} = src[({pe} & 127) + 1]"),
+                 (f"unsigned {n} = *(in + ({e} & 255u)) + 1u;", f"{py} = (src[{pe} & 255] + 1) & M"),
+                 (f"view w_{n}{{in, {e}}}; unsigned {n} = w_{n}.p[w_{n}.n & 255u];", f"{py} = src[{pe} & 255]"),
+                 (f"unsigned m_{n}[2][2] = {{{{{e}, 2u}}, {{3u, {b}}}}}; m_{n}[1][threadIdx.x & 1u] += 5u; unsigned {n} = m_{n}[0][0] ^ m_{n}[1][1];",
+                  f"_q = {pb} + (5 if tx & 1 else 0); {py} = ({pe} ^ _q & M) & M"),
+                 (f"unsigned {n}{{1u}}; while (true) {{ {n} += 3u; if ({n} > ({e} & 15u)) break; }}",
+                  f"{py} = 4\n{{pad}}while {py} <= {pe} & 15: {py} += 3"),
+                 (f"float h_{n} = sqrtf((float)({e} & 255u)); unsigned {n} = (unsigned)(h_{n} * h_{n} > 8.5f);", f"{py} = int(({pe} & 255) > 8)"),
+                 (f"uint2 p_{n} = make_uint2({e}, {b}); p_{n}.x += p_{n}.y; unsigned {n} = p_{n}.x;", f"{py} = ({pe} + {pb}) & M"),
+                 (f"uint4 p_{n}{{{e}, 1u, {b}, 2u}}; unsigned {n} = p_{n}.x ^ p_{n}.z;", f"{py} = {pe} ^ {pb}"),
+                 (f"constexpr unsigned at_{n} = 6u; unsigned {n} = {e} * at_{n};", f"{py} = ({pe} * 6) & M"),
+                 (f"own[gid_] += {e}; unsigned {n} = own[gid_];", f"own[gid] = (own[gid] + {pe}) & M; {py} = own[gid]"),
+                 (f"unsigned &at_{n} = own[gid_]; at_{n} ^= {e}; unsigned {n} = at_{n};", f"own[gid] ^= {pe}; {py} = own[gid]"),
+                 (f"unsigned {n} = 0; for (int l_ = 3; l_ >= 0; l_--) {{ if (l_ == 2) continue; {n} = {n} * 3u + {b}; }}",
+                  f"{py} = 13 * {pb} & M")]
+        cpp, python = self.rng.choice(forms)
+        self.c(cpp)
+        self.p(python.replace("{pad}", "    " * self.pydepth))
+        self.scopes[-1].append(Variable(n, py, "u"))
+
+    def warp(self):
+        """What the lanes of a warp tell each other, where all are there."""
+        n, py, s = f"g{self.serial}", self.new(), self.array()
+        e, pe = self.expression(1)
+        mine = "range(rank // 32 * 32, rank // 32 * 32 + 32)"
+        forms = [("__any_sync(0xffffffffu, {e} > 60u)", f"int(any(q > 60 for q in (S['{s}'][k] for k in {mine})))"),
+                 ("(unsigned)__popc(__ballot_sync(~0u, {e} & 1u))", f"sum(S['{s}'][k] & 1 for k in {mine})"),
+                 ("__shfl_xor_sync(0xffffffffu, {e}, 5)", f"S['{s}'][rank ^ 5]"),
+                 ("__shfl_sync(0xffffffffu, {e}, 7)", f"S['{s}'][rank // 32 * 32 + 7]"),
+                 ("__shfl_up_sync(0xffffffffu, {e}, 1)", f"S['{s}'][rank - 1 if rank % 32 else rank]"),
+                 ("__reduce_add_sync(0xffffffffu, {e})", f"sum(S['{s}'][k] for k in {mine}) & M")]
+        cpp, python = self.rng.choice(forms)
+        self.c(f"unsigned {n} = {cpp.format(e=e)};")
+        for row in (f"S['{s}'][rank] = {pe}", "yield", f"{py} = {python}", "yield"):
+            self.p(row)
+        self.scopes[-1].append(Variable(n, py, "u"))
+
     def strided(self):
         """A loop from the thread's number on, as over a grid."""
         q, pq, n, py = f"i{self.serial}_", self.new(), f"g{self.serial}", self.new()
@@ -678,29 +626,31 @@ class Kernel:
         if self.budget < 0 or len(self.scopes) > 4:
             return self.assign()
         kind = rng.random()
-        if kind < 0.3:
+        if kind < 0.27:
             return self.declare()
-        if kind < 0.36 and self.together:
+        if kind < 0.34 and self.together:
             self.uniform_only += 1
             self.declare(uniform=True)
             self.uniform_only -= 1
             return None
-        if kind < 0.55:
+        if kind < 0.51:
             return self.assign()
-        if kind < 0.66 and self.together:
+        if kind < 0.62 and self.together:
             return self.exchange()
-        if kind < 0.72:
+        if kind < 0.68:
             return self.branch()
-        if kind < 0.8:
+        if kind < 0.76:
             return self.loop()
-        if kind < 0.85:
+        if kind < 0.81:
             return self.atomic()
-        if kind < 0.89:
+        if kind < 0.86:
             return self.lambda_()
-        if kind < 0.92:
+        if kind < 0.91:
             return self.strided()
+        if kind < 0.96:
+            return self.warp() if self.together and self.threads % 32 == 0 and rng.random() < 0.5 else self.listed()
         if self.exotic:
-            return self.odd() if rng.random() < 0.75 else self.pointer_function()
+            return self.odd() if rng.random() < 0.8 else self.pointer_function()
         return self.assign()
 
     def write(self):
@@ -770,7 +720,8 @@ def main():
         if only in (-1, number):
             bodies.append(body)
             runs.append(f'    clear(); {kernel.launch()}; failed += !agrees("{kernel.name}", {kernel.threads * kernel.blocks}, {kernel.run(source)}ULL);')
-    print(f"/* generate.py {seed} {count} {level} */" + PRELUDE + (THREADED if level > 1 else ""))
+    print(f"/* generate.py {seed} {count} {level} */")
+    print(("#define ASKING\n" if level > 1 else "") + '#include "drawn.h"')
     print("\n".join(bodies))
     print(f"""
 static unsigned *in, *out, *own, *sums;

@@ -140,7 +140,7 @@ if command -v python3 >/dev/null; then
         python3 "$tests/generate.py" "$seed" "$count" "$level" >"drawn$level.cu" && drawn+=("drawn$level")
         programs+=("drawn$level")
         while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
-        "$cucc" -O1 "drawn$level.cu" -o "drawn$level" >"drawn$level.log" 2>&1 &
+        "$cucc" -O1 -I "$tests" "drawn$level.cu" -o "drawn$level" >"drawn$level.log" 2>&1 &
     done
 fi
 build mathematics "$tests/mathematics.cu"
