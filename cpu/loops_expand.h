@@ -314,6 +314,9 @@ struct expander : rewritten_kernel {
             auto found = deduced.find(source(name));
             if (k < given.size())
                 bound[source(name)] = words(given[k].first, given[k].second);
+            else if (is(next(name), "=") && next(name) < p.second &&
+                     names_another(next(next(name)), p.second, angle, last))
+                return false;
             else if (is(next(name), "=") && next(name) < p.second)
                 bound[source(name)] = words(next(next(name)), p.second);
             else if (found != deduced.end())
@@ -325,6 +328,17 @@ struct expander : rewritten_kernel {
             k++;
         }
         return true;
+    }
+
+    /* Whether a default is computed of another parameter of the template. */
+    static bool names_another(long begin, long end, long angle, long last)
+    {
+        for (long i = begin; i < end; i = next(i))
+            for (auto &p : parts_of(angle, last))
+                if (is_name(i) && !is_type_word(i) && has(p.first, p.second, source(i).c_str()) &&
+                    !(p.first <= i && i < p.second))
+                    return true;
+        return false;
     }
 
     static bool is_plain(const std::pair<long, long> &p) /* a name or a number */
@@ -341,6 +355,9 @@ struct expander : rewritten_kernel {
     {
         auto found = device_functions.find(name);
         if (found == device_functions.end() || found->second.size() != 1) return false;
+        int definitions = 0; /* with specialisations of a template, and others of the name */
+        for (const function &f : own.functions[name]) definitions += f.brace >= 0;
+        if (definitions != 1) return false;
         long brace = found->second[0], last = closing(brace);
         for (long i = brace; i < last; i = next(i)) {
             bool group =

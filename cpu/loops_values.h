@@ -49,8 +49,9 @@ struct expressions {
     std::string own_name;
     std::vector<std::map<std::string, local>> scopes;
     std::map<std::string, bool> template_names; /* whether they are of types */
-    std::set<std::string> declared, global;     /* names in it, and of what is outside of it */
-    int choice = 0;                             /* only some threads may come there */
+    std::set<std::string> shared_names, other_names;
+    std::set<std::string> declared, global; /* names in it, and of what is outside of it */
+    int choice = 0;                         /* only some threads may come there */
     int escape = 0; /* a value that is kept, and must not be the address of a variable */
     int sized = 0;  /* in sizeof */
 
@@ -87,6 +88,9 @@ struct expressions {
         if (!is_name(i) || is_reserved(i)) refuse();
         scopes.back()[source(i)] = v;
         declared.insert(source(i));
+        (v.shared ? shared_names : other_names).insert(source(i));
+        if (what == kernel && shared_names.count(source(i)) && other_names.count(source(i)))
+            refuse();
     }
 
     /* ---- types ---- */

@@ -71,6 +71,23 @@ __device__ int *address_of(int &x)
     return &x;
 }
 
+template <int N> __device__ int sum_with(int *s, int v)
+{
+    s[threadIdx.x] = v;
+    __syncthreads();
+    return s[threadIdx.x] + N;
+}
+template <> __device__ int sum_with<2>(int *, int v)
+{
+    return v - 2;
+}
+template <int N, int M = N + 1> __device__ int sum_with_next(int *s, int v)
+{
+    s[threadIdx.x] = v;
+    __syncthreads();
+    return s[threadIdx.x] + M;
+}
+
 #define KERNEL(name, ...)                     \
     __global__ void name(int *out, int count) \
     {                                         \
@@ -122,6 +139,15 @@ KERNEL(
 KERNEL(kept_address, int x = 0; int *at = address_of(x); __syncthreads(); *at = tid();
        __syncthreads(); int i = x;)
 KERNEL(parted, int x = 1, y = 2; x = 0, y = threadIdx.x; int i = x + y + blockIdx.x * blockDim.x;)
+KERNEL(
+    one_name, __shared__ int s; if (threadIdx.x == 0) s = 5; __syncthreads(); int i = 0; {
+        int s{1};
+        i = s;
+    } __syncthreads();
+    if (threadIdx.x == 1) s = 7; __syncthreads(); i += s - 8 + tid();)
+KERNEL(specialised, __shared__ int s[threads]; int i = sum_with<2>(s, tid()) + 2;)
+KERNEL(by_default, __shared__ int s[threads]; const int N = 50;
+       int i = sum_with_next<1>(s, tid()) - 2 + N - 50;)
 KERNEL(mixed, int v = -1; int m = min(threadIdx.x, v); int i = blockIdx.x * blockDim.x + m;)
 KERNEL(chosen, int i = 0; threadIdx.x > 3 ? i = 1 : (i = 2);
        i += tid() - (threadIdx.x > 3 ? 1 : 2);)
@@ -165,7 +191,8 @@ int main()
     TRY(made), TRY(constructor), TRY(argument), TRY(member), TRY(conversion), TRY(operation);
     TRY(reference), TRY(pointed), TRY(listed), TRY(drawn), TRY(lambda), TRY(captured), TRY(opened);
     TRY(hidden), TRY(barrier), TRY(converted), TRY(shared_by_all), TRY(block_in_loop);
-    TRY(kept_address), TRY(parted), TRY(chosen), TRY(mixed);
+    TRY(kept_address), TRY(parted), TRY(chosen), TRY(mixed), TRY(one_name);
+    TRY(specialised), TRY(by_default);
     memset(p, 0, sizeof(int) * threads * blocks);
     narrow<<<1, 300>>>(p);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
