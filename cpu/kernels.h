@@ -131,28 +131,6 @@ static void note_kernel(long i)
     }
 }
 
-static void note_device_functions()
-{
-    for (long i = next(-1); i < count(); i = next(i)) {
-        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
-            !is(i, "__shared__"))
-            continue;
-        long j = i, name = -1;
-        while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
-            if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
-                name = j;
-            if (is_name(j) &&
-                (is(next(j), "[") || is(next(j), ";") || is(next(j), "=") || is(next(j), ",")))
-                loops::device_variables.insert(source(j));
-            j = next(opens(j) ? closing(j) : j);
-        }
-        if (name < 0 || !is(j, "{")) continue;
-        loops::device_functions[source(name)].push_back(j);
-        if (loops::has(name, j, "&")) loops::functions_of_references.insert(source(name));
-        if (loops::has(name, j, "volatile")) loops::functions_of_steps.insert(source(name));
-    }
-}
-
 /* Behind a kernel: the same as loops over the threads of a block, on lines that nobody sees. */
 static void add_loops(long i)
 {
@@ -172,7 +150,8 @@ static void add_loops(long i)
                           "#pragma GCC diagnostic ignored \"-Wuninitialized\"\n"
                           "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n";
     text(i) += aside(ignored + signature +
-                         " { const ::uint3 blockIdx = ::cucc::value_of(::blockIdx); "
+                         " { const ::cucc::no_thread threadIdx = {}; (void)threadIdx; "
+                         "const ::uint3 blockIdx = ::cucc::value_of(::blockIdx); "
                          "const ::dim3 blockDim = ::cucc::value_of(::blockDim), "
                          "gridDim = ::cucc::value_of(::gridDim); " +
                          body + "}\n#pragma GCC diagnostic pop",

@@ -31,7 +31,8 @@ struct variable {
     std::string type, bounds; /* as it is declared; without const */
     bool pure = true;         /* never assigned to, and its value needs no memory */
     bool uniform = true;      /* the same in all threads of a block */
-    bool assigned = false, array = false, pointer = false, reference = false, parameter = false;
+    bool assigned = false, array = false, pointer = false, reference = false, parameter = false,
+         object = false;             /* or of a type that is not known */
     bool in_head = false;            /* all declarations are in heads of for loops */
     int declarations = 0;            /* of this name in the kernel */
     int number = 0;                  /* in the name of what keeps it between loops */
@@ -155,13 +156,13 @@ static bool is_declaration(const statement &s)
 {
     if (s.kind != statement::leaf || s.opaque || is_shared(s)) return false;
     long i = s.begin;
-    while (is(i, "const")) i = next(i);
-    if (is_type_word(i)) return !is(next(i), "(");
+    while (is(i, "const") || is(i, "constexpr")) i = next(i);
+    if (is_type_word(i)) return !is(next(i), "(") && !is(next(i), "{");
     if (!is_name(i) || is_word_of_language(i)) return false;
     i = next(i);
-    while (is(i, "*") || is(i, "&") || is(i, "const")) i = next(i);
-    return is_name(i) &&
-           (is(next(i), "=") || is(next(i), ";") || is(next(i), "[") || is(next(i), ","));
+    while (is(i, "*") || is(i, "&") || is(i, "const") || is(i, "__restrict__")) i = next(i);
+    return is_name(i) && (is(next(i), "=") || is(next(i), ";") || is(next(i), "[") ||
+                          is(next(i), ",") || is(next(i), "(") || is(next(i), "{"));
 }
 
 /* How a name's value is changed behind position I, if it is: an assignment or an increment. */
@@ -197,9 +198,12 @@ static long after_subscripts(long i)
 
 /* ---- which calls are harmless ---------------------------------------------------------------- */
 
-/* Functions that read no memory. */
-static bool is_mathematics(const std::string &name)
+static std::set<std::string> own_names; /* of functions of the program, which may do anything */
+
+/* Functions that read no memory. OF_STD: named with std:: in front. */
+static bool is_mathematics(const std::string &name, bool of_std = false)
 {
+    if (!of_std && own_names.count(name)) return false;
     static const std::set<std::string> names = {"sqrt",
                                                 "rsqrt",
                                                 "exp",
@@ -330,82 +334,14 @@ static bool is_harmless(const std::string &name)
                                                 "sincosf",       "sincos",
                                                 "__sincosf",     "__threadfence_system",
                                                 "__threadfence", "__threadfence_block"};
-    return names.count(name) > 0 || is_of_lanes(name);
+    return !own_names.count(name) && (names.count(name) > 0 || is_of_lanes(name));
 }
 
+static std::set<std::string> device_variables; /* memory that kernels name without a pointer */
 static std::map<std::string, std::vector<long>> device_functions; /* the braces that open them */
 static std::set<std::string> functions_of_references; /* those that may change their arguments */
-static std::set<std::string> functions_of_threads;    /* those that ask which thread runs */
 static std::set<std::string> functions_of_steps; /* with volatile parameters: lanes go in step */
 
-static bool is_simple_function(const std::string &name);
-
-/* Whether nothing between BEGIN and END could stop a thread. OF_THREADS: a function that is called asks
- * which thread runs. */
-static bool is_simple(long begin, long end, bool &of_threads)
-{
-    static const std::set<std::string> refused = {"volatile",  "asm",      "__asm__",  "__asm",
-                                                  "goto",      "try",      "catch",    "throw",
-                                                  "struct",    "class",    "union",    "enum",
-                                                  "typedef",   "using",    "new",      "delete",
-                                                  "this",      "clock",    "clock64",  "decltype",
-                                                  "namespace", "typename", "template", "operator",
-                                                  "constexpr"};
-    for (long i = begin; i < end; i = next(i)) {
-        if (is(i, "[") && !is_name(previous(i)) && !closes(previous(i)))
-            return false; /* a lambda */
-        if (is(i, "<") && is(next(i), "<") && is(next(next(i)), "<")) return false;
-        if (is(i, "::")) { /* of the program, or mathematics of std */
-            const std::string &function = source(next(i));
-            bool own = device_functions.count(function) > 0;
-            bool std_one = is(previous(i), "std") && is_mathematics(function);
-            if (!is_name(previous(i)) || !is(next(next(i)), "(") || !(own || std_one)) return false;
-        }
-        if (!is_name(i)) continue;
-        if (refused.count(source(i))) return false;
-        if (is(i, "static") && !is(next(i), "__shared__") && !is(previous(i), "__shared__"))
-            return false;
-        if (is(i, "atomicExch") && !is(previous(i), ";") && !is(previous(i), "{") &&
-            !is(previous(i), "}") && !is(previous(i), ")"))
-            return false; /* who asks what was there may wait for another thread */
-        long open = next(i);
-        bool own = device_functions.count(source(i)) > 0;
-        if (is(open, "<") && is_harmless(source(i))) continue;
-        if (is(open, "(") || (own && is(open, "<"))) {
-            if (is_word_of_language(i) || is(i, "static_cast")) continue;
-            if (is(previous(i), ".") || is(previous(i), "->")) return false;
-            bool barrier = is(i, "__syncthreads") || is(i, "__syncwarp");
-            if (barrier && is(next(open), ")")) continue;
-            bool known =
-                is_mathematics(source(i)) || is_atomic(source(i)) || is_harmless(source(i));
-            bool declared = is_type_word(previous(i)) ||
-                            (is_name(previous(i)) && !is_word_of_language(previous(i)));
-            if ((known && !own) || declared) continue;
-            if (!is_simple_function(source(i))) return false;
-            of_threads |= functions_of_threads.count(source(i)) > 0;
-        }
-    }
-    return true;
-}
-
-static bool is_simple_function(const std::string &name)
-{
-    static std::map<std::string, bool> known;
-    auto found = device_functions.find(name);
-    if (found == device_functions.end() || functions_of_steps.count(name)) return false;
-    if (known.count(name)) return known[name];
-    known[name] = true; /* as far as it calls itself */
-    bool all = true, of_threads = false;
-    for (long open : found->second) {
-        long close = closing(open);
-        all = all && is_simple(next(open), close, of_threads) &&
-              !has(open, close, "__syncthreads") && !has(open, close, "__syncwarp") &&
-              !has(open, close, "__shared__");
-        of_threads |= has(open, close, "threadIdx");
-    }
-    if (of_threads) functions_of_threads.insert(name);
-    return known[name] = all;
-}
 } // namespace loops
 
 #endif

@@ -36,14 +36,16 @@ static std::string copy(long begin, long end, bool affine = false)
 
 struct chunk_writer : kernel {
     std::string arrays, out;
-    std::vector<std::string> guards;       /* what a thread must fulfil to do a loop's body */
-    std::vector<accesses> interval;        /* of the loops since the last barrier */
-    std::set<std::string> kept;            /* variables that have a place between loops */
-    int depth = 0;                         /* of braces */
-    int around = 0;                        /* loops around what is written */
-    int branches = 0;                      /* that not all threads take */
-    long branch_end = 0;                   /* of the outermost of them; 0 if it comes again */
-    int exits = 0;                         /* of the guards, those of threads that have returned */
+    std::vector<std::string> guards; /* what a thread must fulfil to do a loop's body */
+    std::vector<accesses> interval;  /* of the loops since the last barrier */
+    std::set<std::string> kept;      /* variables that have a place between loops */
+    std::set<std::string>
+        around_loops;    /* those that all threads share, declared where a loop might begin */
+    int depth = 0;       /* of braces */
+    int around = 0;      /* loops around what is written */
+    int branches = 0;    /* that not all threads take */
+    long branch_end = 0; /* of the outermost of them; 0 if it comes again */
+    int exits = 0;       /* of the guards, those of threads that have returned */
     std::vector<const stride *> active;    /* strides around what is written */
     std::vector<const statement *> scopes; /* loops around it */
     bool ended = false;                    /* threads have returned: nothing may follow */
@@ -190,9 +192,12 @@ struct chunk_writer : kernel {
     bool is_affine(const variable &v)
     {
         bool affine = v.type == "int ";
-        for (long i = v.begin; affine && i < v.end; i = next(i))
-            affine =
-                is_name(i) || tokens[(size_t)i].kind == literal || strchr("=+*();.,", source(i)[0]);
+        for (long i = v.begin; affine && i < v.end; i = next(i)) {
+            const bool call = is_name(i) && is(next(i), "(") && !is_type_word(i);
+            affine = !call && !is(i, "float") && !is(i, "double") &&
+                     (is_name(i) || tokens[(size_t)i].kind == literal ||
+                      strchr("=+*();.,", source(i)[0]));
+        }
         return affine;
     }
 
@@ -212,8 +217,11 @@ struct chunk_writer : kernel {
                 continue;
             }
             std::string place = home(name, v) + "[cucc_t]";
-            bool here = v.begin >= begin && v.begin < end;
-            if (v.uniform && !here && is_changed(name, begin, end)) throw unsuitable();
+            const bool shared_by_all = around_loops.count(name) > 0;
+            bool here = v.begin >= begin && v.begin < end && !shared_by_all;
+            if ((v.uniform || shared_by_all) && !here && is_changed(name, begin, end))
+                throw unsuitable();
+            if (shared_by_all) continue;
             if (v.parameter) {
                 if (!v.uniform) throw unsuitable();
             } else if (here) { /* declared here */
@@ -250,11 +258,13 @@ struct chunk_writer : kernel {
 
     bool is_changed(const std::string &name, long begin, long end)
     {
+        const variable &v = variables[name];
         for (long i = begin; i < end; i = next(i))
-            if (is(i, name.c_str()) && !is_member(i) &&
-                !(variables[name].pointer && is(next(i), "[")) &&
+            if (is(i, name.c_str()) && !is_member(i) && !(v.pointer && is(next(i), "[")) &&
+                !(is(previous(i), "*") && is_unary(previous(i))) &&
+                !(v.declarations == 1 && i >= v.begin && i < v.end) &&
                 (is_assigned_after(after_subscripts(i)) || is_incremented_before(i)))
-                return !is_declared_between(name, begin, end);
+                return v.declarations == 1 || !is_declared_between(name, begin, end);
         return false;
     }
 
@@ -298,13 +308,9 @@ struct chunk_writer : kernel {
         for (const std::string &store : a.stores)
             if (!shared.count(store.substr(0, store.find('[')))) return true;
         for (long i = begin; i < end; i = next(i)) {
-            if (!is_name(i) || !is(next(i), "(")) continue;
+            if (!is_name(i) || !(is(next(i), "(") || is(next(i), "<"))) continue;
             if (is(i, "printf") || source(i).compare(0, 4, "surf") == 0) return true;
-            auto own = device_functions.find(source(i));
-            if (own == device_functions.end()) continue;
-            for (long open : own->second)
-                for (long j = open, last = closing(open); j < last; j = next(j))
-                    if (device_variables.count(source(j)) || is(j, "printf")) return true;
+            if (own_names.count(source(i)) && facts_of(source(i)).trace) return true;
         }
         return false;
     }

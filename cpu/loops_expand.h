@@ -8,34 +8,11 @@
 #ifndef CUCC_LOOPS_EXPAND_H
 #define CUCC_LOOPS_EXPAND_H
 
-#include "loops_edit.h"
+#include "loops_names.h"
 
 namespace loops
 {
-/* A name that a kernel gives a cooperative group. */
-struct group {
-    enum { block, grid, tile } kind = block;
-    std::string size; /* of a tile */
-};
-
-/* A kernel whose body stands at the end of all tokens while it is written out. */
-struct expander {
-    std::string checks;                  /* that what is taken for 32 is so */
-    std::map<std::string, group> groups; /* by their names */
-    std::vector<edit> edits;
-    int exchanges = 0; /* as many values as one statement exchanges */
-    long begin = 0, end = 0;
-    long kernel = 0; /* functions behind it are not yet rewritten */
-
-    const token &here(long i) const
-    {
-        return tokens[(size_t)i];
-    }
-    void replace(long from, long to, const std::string &instead)
-    {
-        edits.push_back({from, to, read_tokens(instead, here(from))});
-    }
-
+struct expander : rewritten_kernel {
     /* ---- cooperative groups ---- */
 
     static long without_namespace(long i)
@@ -85,6 +62,9 @@ struct expander {
         } else {
             return false;
         }
+        auto known = groups.find(source(name));
+        if (known != groups.end() && (known->second.kind != g.kind || known->second.size != g.size))
+            throw unsuitable();
         groups[source(name)] = g;
         replace(s.begin, s.end, " ");
         return true;
@@ -181,6 +161,33 @@ struct expander {
         return true;
     }
 
+    /* Whether the call at I does something, so that it must not be written twice. */
+    static bool has_effects(long i)
+    {
+        if (is(i, "+") || is(i, "-")) return is(i + 1, source(i).c_str());
+        if (!is_name(i) || !(is(next(i), "(") || is(next(i), "<")) || is_word_of_language(i))
+            return false;
+        if (is(next(i), "(") && own_names.count(source(i))) {
+            const facts &f = facts_of(source(i));
+            return !f.understood || f.trace || f.changes;
+        }
+        return is(next(i), "(") ? !is_mathematics(source(i)) && source(i).compare(0, 2, "__") &&
+                                      source(i).compare(0, 3, "tex")
+                                : own_names.count(source(i)) > 0;
+    }
+
+    /* Also as an argument that is a reference. */
+    static bool is_changed_between(const std::string &name, long begin, long end)
+    {
+        if (is_assigned_between(name, begin, end)) return true;
+        for (long i = begin; i < end; i = next(i))
+            if (is_name(i) && own_names.count(source(i)) && is(next(i), "(") &&
+                has(next(i), closing(next(i)), name.c_str()) &&
+                functions_of_references.count(source(i)))
+                return true;
+        return false;
+    }
+
     /* ---- lambdas ---- */
 
     /* auto NAME = [...](...) { return VALUE; }; whose value is computed of arguments and variables. */
@@ -191,7 +198,9 @@ struct expander {
         if (is(i, "const")) i = next(i);
         long name = next(i), square = next(next(name));
         if (!is(i, "auto") || !is(next(name), "=") || !is(square, "[")) return false;
-        long open = next(closing(square)), brace = next(closing(open));
+        long open = next(closing(square)), brace;
+        while (is(open, "__device__") || is(open, "__host__")) open = next(open);
+        brace = next(closing(open));
         if (!is(open, "(") || !is(brace, "{") || !is(next(brace), "return")) return false;
         long value = next(next(brace)), last = statement_end(value);
         if (next(last) != closing(brace) || next(next(last)) != previous(s.end)) return false;
@@ -199,10 +208,16 @@ struct expander {
             if (is(j, "[") || is(j, "->") || is(j, "=") || is(j, "{") || is(j, "&") ||
                 is_incremented_before(j) || (is(j, "*") && is_unary(j)))
                 return false;
-        bool by_value = has(square, closing(square), "=") || !has(square, closing(square), "&");
-        for (long j = value; j < last; j = next(j))
-            if (is_name(j) && by_value && is_assigned_between(source(j), s.end, end)) return false;
+        const bool by_reference = is(next(square), "&") && next(next(square)) == closing(square);
+        for (long j = next(square); j < closing(square); j = next(j))
+            if (is(j, "=") && j != next(square)) return false; /* a new variable */
         auto parameters = parts_of(open, closing(open));
+        std::set<std::string> own_parameters;
+        for (auto &p : parameters) own_parameters.insert(source(previous(p.second)));
+        for (long j = value; j < last; j = next(j))
+            if (is_name(j) && !by_reference && !own_parameters.count(source(j)) &&
+                is_changed_between(source(j), s.end, end))
+                return false;
         for (long j = s.end; j < end; j = next(j)) {
             if (!is(j, source(name).c_str()) || is_member(j)) continue;
             if (!is(next(j), "(")) return false;
@@ -211,7 +226,9 @@ struct expander {
             for (auto &a : arguments)
                 for (long k = a.first; k < a.second; k = next(k)) {
                     bool again = is(k, source(name).c_str()); /* not all at once */
-                    if (is(k, "=") || is(k, "{") || is_incremented_before(k) || again) return false;
+                    if (is(k, "=") || is(k, "{") || is_incremented_before(k) || again ||
+                        has_effects(k))
+                        return false;
                 }
             sequence text = part(value, last), all = read_tokens("(", here(j));
             for (size_t k = 0; k < parameters.size(); k++) {
@@ -261,21 +278,13 @@ struct expander {
             if (!is(i, name.c_str()) || is_member(i)) continue;
             bool declares = is_type_word(previous(i)) ||
                             (is_name(previous(i)) && !is_word_of_language(previous(i)));
-            if (declares && !is(previous(i), "auto")) return source(previous(i));
+            const bool one_word =
+                !is_type_word(previous(previous(i))) || is(previous(previous(i)), "const");
+            if (declares && one_word && !is(previous(i), "auto") && !is(next(i), "["))
+                return source(previous(i));
+            if (declares) return "";
         }
         return "";
-    }
-    long parameters_begin = 0, parameters_end = 0;
-
-    static void note_names(const statement &s, std::set<std::string> &names)
-    {
-        if (s.kind == statement::leaf && (is_shared(s) || is_declaration(s)))
-            for (long j : declared_names(s.begin, previous(s.end))) names.insert(source(j));
-        if (s.is_for && is_type_word(next(s.open))) {
-            for (long j = next(s.open); !is(j, ";"); j = next(opens(j) ? closing(j) : j))
-                if (is_name(j) && is(next(j), "=")) names.insert(source(j));
-        }
-        for (const statement &p : s.parts) note_names(p, names);
     }
 
     /* Of a template: what stands for its parameters. */
@@ -305,6 +314,9 @@ struct expander {
             auto found = deduced.find(source(name));
             if (k < given.size())
                 bound[source(name)] = words(given[k].first, given[k].second);
+            else if (is(next(name), "=") && next(name) < p.second &&
+                     names_another(next(next(name)), p.second, angle, last))
+                return false;
             else if (is(next(name), "=") && next(name) < p.second)
                 bound[source(name)] = words(next(next(name)), p.second);
             else if (found != deduced.end())
@@ -316,6 +328,17 @@ struct expander {
             k++;
         }
         return true;
+    }
+
+    /* Whether a default is computed of another parameter of the template. */
+    static bool names_another(long begin, long end, long angle, long last)
+    {
+        for (long i = begin; i < end; i = next(i))
+            for (auto &p : parts_of(angle, last))
+                if (is_name(i) && !is_type_word(i) && has(p.first, p.second, source(i).c_str()) &&
+                    !(p.first <= i && i < p.second))
+                    return true;
+        return false;
     }
 
     static bool is_plain(const std::pair<long, long> &p) /* a name or a number */
@@ -332,6 +355,9 @@ struct expander {
     {
         auto found = device_functions.find(name);
         if (found == device_functions.end() || found->second.size() != 1) return false;
+        int definitions = 0; /* with specialisations of a template, and others of the name */
+        for (const function &f : own.functions[name]) definitions += f.brace >= 0;
+        if (definitions != 1) return false;
         long brace = found->second[0], last = closing(brace);
         for (long i = brace; i < last; i = next(i)) {
             bool group =
@@ -362,6 +388,8 @@ struct expander {
             return false;
         auto parameters = parts_of(list, close), arguments = parts_of(open, closing(open));
         if (arguments.size() != parameters.size()) return false;
+        for (long i = s.begin; i < call; i = next(opens(i) && closing(i) < call ? closing(i) : i))
+            if (is(i, ",")) return false; /* what stands before it comes first */
 
         long at = brace;
         statement body = parse(at);
@@ -379,10 +407,10 @@ struct expander {
         if (value >= 0) expression = part(value, value_end);
 
         std::map<std::string, std::string> deduced, bound;
-        sequence head;
         for (size_t k = 0; k < parameters.size(); k++) {
             long of = previous(parameters[k].second);
             if (!is_name(of) || of == parameters[k].first) return false;
+            names.insert(source(of));
             if (next(parameters[k].first) == of && is_name(arguments[k].first) &&
                 is_plain(arguments[k]))
                 deduced[source(parameters[k].first)] = type_of(source(arguments[k].first));
@@ -395,36 +423,34 @@ struct expander {
                 for (long t = parameters[k].first; t < parameters[k].second; t = next(t))
                     if (is_name(t)) deduced.insert({source(t), "int"});
         if (!bind_template(function, call, deduced, bound)) return false;
-        std::string declarations;
+        const std::set<std::string> here_too = declared_here();
+        for (long i = next(brace); i < last; i = next(i)) /* no name of it is one of the kernel's */
+            if (is_name(i) && !is_member(i) && !names.count(source(i)) && !bound.count(source(i)) &&
+                !is_type_word(i) && here_too.count(source(i)))
+                return false;
+
+        /* The function's own names first, so that none of them is one of the arguments. */
+        sequence head;
+        std::map<std::string, sequence> instead;
         for (size_t k = 0; k < parameters.size(); k++) {
             long of = previous(parameters[k].second);
-            const std::string parameter = source(of), own = parameter + "_cucc_" + number;
+            const std::string parameter = source(of), place = "cucc_argument_" + std::to_string(k);
             bool reference = is(previous(of), "&"), pointer = is(previous(of), "*");
-            bool kept = !is_assigned_between(parameter, brace, last);
+            bool kept = !is_moved_between(parameter, brace, last) && !has(brace, last, "sizeof");
             if (has(parameters[k].first, parameters[k].second, "volatile")) return false;
-            if (is_plain(arguments[k]) && (kept || reference)) {
-                sequence as = part(arguments[k].first, arguments[k].second);
-                replace_word(inner, parameter, read_tokens(own, here(of)));
-                replace_word(expression, parameter, read_tokens(own, here(of)));
-                replace_word(inner, own, as);
-                replace_word(expression, own, as);
+            const bool group = groups.count(source(arguments[k].first)) > 0;
+            if (reference && !group &&
+                !is_same_type(parameters[k].first, previous(of), arguments[k], bound))
+                return false;
+            instead[place] = part(arguments[k].first, arguments[k].second);
+            if (is_plain(arguments[k]) && (group || reference || (pointer && kept))) {
+                instead[parameter + "_cucc_" + number] = instead[place];
                 continue;
             }
             if (reference || pointer) return false;
-            names.insert(parameter);
             append(head, part(parameters[k].first, of));
-            append(head,
-                   read_tokens(" " + parameter + " = cucc_argument_" + std::to_string(k) + "; ",
-                               here(of)));
+            append(head, read_tokens(" " + parameter + " = " + place + "; ", here(of)));
         }
-        for (const std::string &n : names)
-            for (sequence *all : {&head, &inner, &expression})
-                replace_word(*all, n, read_tokens(n + "_cucc_" + number, here(call)));
-        for (size_t k = 0; k < arguments.size(); k++)
-            replace_word(head, "cucc_argument_" + std::to_string(k),
-                         part(arguments[k].first, arguments[k].second));
-
-        sequence all = read_tokens(in_compound ? "" : "{ ", here(call));
         sequence type;
         long first = statement_begin(function);
         if (is(first, "template")) {
@@ -440,7 +466,7 @@ struct expander {
                                                              "__device__", "__forceinline__",
                                                              "__host__",   "__noinline__",
                                                              "__inline__", "extern",
-                                                             "const"};
+                                                             "const",      "constexpr"};
             if (is(i, "__attribute__"))
                 i = closing(next(i));
             else if (is_name(i) && !qualifiers.count(source(i)))
@@ -450,6 +476,22 @@ struct expander {
         }
         bool alone = call == s.begin && next(closing(open)) == previous(s.end);
         if (value < 0 && !alone) return false;
+
+        for (const std::string &n : names)
+            for (sequence *all : {&head, &inner, &expression})
+                replace_word(*all, n, read_tokens(n + "_cucc_" + number, here(call)));
+        size_t k = 0;
+        for (auto &b : bound) {
+            const std::string place = "cucc_bound_" + std::to_string(k++);
+            for (sequence *all : {&head, &inner, &expression, &type})
+                replace_word(*all, b.first, read_tokens(place, here(call)));
+            instead[place] = read_tokens(b.second, here(call));
+        }
+        for (auto &i : instead)
+            for (sequence *all : {&head, &inner, &expression, &type})
+                replace_word(*all, i.first, i.second);
+
+        sequence all = read_tokens(in_compound ? "" : "{ ", here(call));
         if (value >= 0) {
             append(all, type);
             append(all, read_tokens(result + "; ", here(call)));
@@ -463,7 +505,6 @@ struct expander {
             append(all, read_tokens("; ", here(call)));
         }
         append(all, read_tokens("} ", here(call)));
-        for (auto &b : bound) replace_word(all, b.first, read_tokens(b.second, here(call)));
         if (value >= 0) {
             append(all, part(s.begin, call));
             append(all, read_tokens(result, here(call)));
@@ -472,6 +513,47 @@ struct expander {
         append(all, read_tokens(in_compound ? " " : " } ", here(call)));
         edits.push_back({s.begin, s.end, all});
         return true;
+    }
+
+    /* Whether a pointer itself changes, or its address is taken. */
+    static bool is_moved_between(const std::string &name, long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i)) {
+            if (!is(i, name.c_str()) || is_member(i)) continue;
+            const bool address = is(previous(i), "&") && is_unary(previous(i));
+            if (is_assigned_after(next(i)) || (is_incremented_before(i) && !is(next(i), "[")) ||
+                (address && !is(next(i), "[")))
+                return true;
+        }
+        return false;
+    }
+
+    /* The names of the kernel's variables. */
+    std::set<std::string> declared_here() const
+    {
+        std::set<std::string> all;
+        long i = begin;
+        note_names(parse(i), all);
+        if (parameters_begin < parameters_end)
+            for (auto &p : parts_of(previous(parameters_begin), parameters_end))
+                for (long k = p.first; k < p.second && !is(k, "="); k = next(k))
+                    if (is_name(k)) all.insert(source(k));
+        for (auto &g : groups) all.insert(g.first);
+        return all;
+    }
+
+    /* Whether a reference to what is written from TYPE to LAST may be another name of a variable. */
+    bool is_same_type(long type, long last, const std::pair<long, long> &argument,
+                      const std::map<std::string, std::string> &bound) const
+    {
+        std::string wanted;
+        if (!is_plain(argument) || !is_name(argument.first)) return false;
+        for (long i = type; i < last; i = next(i)) {
+            if (is(i, "const")) continue;
+            auto b = bound.find(source(i));
+            wanted += b == bound.end() ? source(i) : b->second;
+        }
+        return !wanted.empty() && wanted == type_of(source(argument.first));
     }
 
     /* ---- warp functions ---- */
@@ -515,7 +597,7 @@ struct expander {
             for (size_t k = v + 1; k < arguments.size(); k++)
                 rest += ", " + words(arguments[k].first, arguments[k].second);
             for (long j = next(open); j < close; j = next(j))
-                if (is_warp_function(j) || is_incremented_before(j) ||
+                if (is_warp_function(j) || is_incremented_before(j) || has_effects(j) ||
                     (is_name(j) && is_assigned_after(after_subscripts(j))))
                     return false;
             if (has_choice(s.begin, i) || is(s.begin, "return")) return false;
@@ -587,50 +669,6 @@ struct expander {
         return true;
     }
 
-    void rename(const std::string old, long from, long to)
-    {
-        const std::string own = old + "_cucc_" + std::to_string(++numbered);
-        for (long i = from; i < to; i = next(i))
-            if (is(i, old.c_str()) && !is_member(i))
-                tokens[(size_t)i].text = tokens[(size_t)i].source = own;
-    }
-
-    /* Variables of one name get different ones, so that a name says which variable is meant. */
-    void tell_apart(const statement &s, std::set<std::string> &seen, long scope_end)
-    {
-        std::vector<long> declared;
-        if (is_declaration(s)) declared = declared_names(s.begin, previous(s.end));
-        if (s.is_for) {
-            statement head;
-            head.begin = next(s.open);
-            for (head.end = head.begin; !is(head.end, ";");)
-                head.end = next(opens(head.end) ? closing(head.end) : head.end);
-            if (is_declaration(head)) declared = declared_names(head.begin, head.end);
-            scope_end = s.end;
-        }
-        for (long i : declared) {
-            if (!seen.insert(source(i)).second) rename(source(i), i, scope_end);
-            seen.insert(source(i));
-        }
-        for (const statement &p : s.parts)
-            tell_apart(p, seen, s.kind == statement::leaf ? scope_end : s.end);
-    }
-
-    void tell_apart()
-    {
-        long i = begin;
-        statement body = parse(i);
-        std::set<std::string> seen;
-        if (parameters_begin < parameters_end)
-            for (auto &p : parts_of(previous(parameters_begin), parameters_end)) {
-                long last = p.first;
-                for (long k = p.first; k < p.second && !is(k, "="); k = next(k))
-                    if (is_name(k)) last = k;
-                seen.insert(source(last));
-            }
-        tell_apart(body, seen, end);
-    }
-
     /* ---- one thing after another ---- */
 
     bool write_statements(const statement &s, bool in_compound,
@@ -683,24 +721,6 @@ struct expander {
         }
     }
 
-    void make_edits()
-    {
-        std::sort(edits.begin(), edits.end(),
-                  [](const edit &a, const edit &b) { return a.begin < b.begin; });
-        sequence result;
-        long from = begin;
-        for (const edit &e : edits) {
-            if (e.begin < from) continue; /* within one before; the next turn finds it */
-            append(result, part(from, e.begin));
-            append(result, e.instead);
-            from = e.end;
-        }
-        append(result, part(from, count()));
-        tokens.resize((size_t)begin);
-        tokens.insert(tokens.end(), result.begin(), result.end());
-        end = count() - 1;
-    }
-
     /* Puts the body between two braces, written out, behind all tokens. Returns where. */
     long write(long parameters, long brace)
     {
@@ -712,6 +732,7 @@ struct expander {
         begin = count();
         append(tokens, body);
         end = count() - 1;
+        tell_apart(); /* what takes the place of a call or a lambda must not meet another name of the same sort */
         int turns = 0;
         for (int what : {0, 2, 1, 3, 4, 5}) {
             while (turns++ < most && count() - begin < 200000 && write_once(what)) {
@@ -721,6 +742,10 @@ struct expander {
             if (what == 2) /* groups that functions have made */
                 while (turns++ < most && write_once(0)) make_edits();
         }
+        edits.clear();
+        long i = begin;
+        write_plainly(parse(i), true);
+        make_edits();
         tell_apart();
         return begin;
     }

@@ -3,12 +3,10 @@
 #ifndef CUCC_LOOPS_KERNEL_H
 #define CUCC_LOOPS_KERNEL_H
 
-#include "loops.h"
+#include "loops_list.h"
 
 namespace loops
 {
-static std::set<std::string> device_variables; /* memory that kernels name without a pointer */
-
 struct kernel {
     std::map<std::string, variable> variables;
     std::set<std::string> shared;
@@ -42,8 +40,11 @@ struct kernel {
     {
         for (long i = begin; i < end; i = next(i)) {
             long name = -1;
-            bool pointer = false;
+            bool pointer = false, object = false;
             for (; i < end && !is(i, ",") && !is(i, "="); i = next(i)) {
+                if (is(i, "<")) i = program::after_angles(i);
+                if (is_name(i) && i + 0 < end && is_name(next(i)) && !is(i, "const"))
+                    object |= own.type(i) != meaning::scalar;
                 if (opens(i) && !is(i, "[")) throw unsuitable();
                 pointer |= is(i, "*") || is(i, "[") || is(i, "&");
                 if (is(i, "[")) i = closing(i);
@@ -54,12 +55,29 @@ struct kernel {
             variable &v = declare(name);
             v.parameter = true;
             v.pointer = pointer;
+            v.object = object && !pointer;
             for (long j = body_begin; !v.pointer && j < body_end; j = next(j))
                 v.pointer = is(j, source(name).c_str()) && is(next(j), "[") && !is_member(j);
             if (v.pointer && !pointer) /* by its type's name, as in T_pointer x */
                 checks += "static_assert(::std::is_convertible<decltype(" + source(name) +
                           "), const volatile void *>::value, \"\"); ";
         }
+    }
+
+    static bool is_alias_of_pointer(long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i))
+            if (own.type(i) == meaning::pointer) return true;
+        return false;
+    }
+
+    /* Of a type that is not one of numbers, or not known. */
+    static bool is_object(long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i))
+            if (is_name(i) && !is(i, "const") && (own.type(i) != meaning::scalar || is(i, "auto")))
+                return true;
+        return false;
     }
 
     void note_declaration(long begin, long end, bool in_head)
@@ -71,6 +89,7 @@ struct kernel {
             constant |= is(i, "const");
             if (!is(i, "const")) type += source(i) + " ";
         }
+        const bool object = is_object(begin, i), alias = is_alias_of_pointer(begin, i);
         while (i < end) {
             std::string stars;
             bool reference = false;
@@ -84,7 +103,8 @@ struct kernel {
             v.type = (constant && !stars.empty() ? "const " : "") + type + stars;
             v.begin = begin;
             v.end = end;
-            v.pointer |= !stars.empty();
+            v.pointer |= !stars.empty() || alias;
+            v.object |= stars.empty() && object;
             v.reference |= reference;
             v.in_head = in_head && (v.in_head || v.declarations == 1);
             v.bounds = "";
@@ -173,7 +193,7 @@ struct kernel {
             if (!is(i, name.c_str()) || is_member(i) || steps.count(i)) continue;
             bool address = is(previous(i), "&") && is_unary(previous(i));
             if (address || is_assigned_after(next(i)) || is_incremented_before(i) ||
-                in_call(i, begin))
+                in_call(i, begin, variables[name]))
                 return false;
         }
         return true;
@@ -273,10 +293,14 @@ struct kernel {
                        (is(j, "=") && !twice && !is(previous(j), "=") && !is(previous(j), "<") &&
                         !is(previous(j), ">") && !is(previous(j), "!"));
         bool memory = is(j, "[") || is(j, "->") || ((is(j, "*") || is(j, "&")) && is_unary(j));
+        if (is_name(j) && own_names.count(source(j)) && !is_member(j) && !find(j)) call = true;
         if (call || changes || memory) v.pure = v.uniform = false;
         if (is(j, "threadIdx") || is(j, "cucc_t")) v.uniform = false;
         if (!is_name(j) || is_member(j)) return;
         if (const variable *other = find(j)) {
+            /* Operators of its class run where nobody sees them. */
+            if (other->object && all_hidden_code().memory && !is(next(j), "."))
+                v.pure = v.uniform = false;
             v.uniform = v.uniform && other->uniform;
             v.pure = v.pure && other->pure;
         } else if (shared.count(source(j)) || device_variables.count(source(j))) {
@@ -300,7 +324,7 @@ struct kernel {
     }
 
     /* As an argument of a function that may change it. */
-    static bool in_call(long i, long begin)
+    static bool in_call(long i, long begin, const variable &v)
     {
         for (long j = previous(i); j >= begin && !is(j, ";"); j = previous(j)) {
             if (is(j, ")") || is(j, "]")) {
@@ -308,9 +332,13 @@ struct kernel {
                 continue;
             }
             if (is(j, "[")) return false;
-            if (is(j, "(") && is_name(previous(j)) &&
-                functions_of_references.count(source(previous(j))))
-                return true;
+            if (!is(j, "(") && !is(j, "<")) continue;
+            const long function = previous(j);
+            if (is(j, ">")) continue;
+            if (!is_name(function) || !own_names.count(source(function))) continue;
+            if (!v.object && !functions_of_references.count(source(function))) continue;
+            const facts &f = facts_of(source(function));
+            if (!f.understood || f.changes) return true;
         }
         return false;
     }
@@ -325,17 +353,17 @@ struct kernel {
             if (!v) continue;
             variable before = *v;
             long after = after_subscripts(i);
-            bool initialised = i > v->begin && i < v->end && is(after, "=") && !in_call(i, begin) &&
-                               in_declarator(i, *v);
+            bool initialised = i > v->begin && i < v->end && is(after, "=") &&
+                               !in_call(i, begin, *v) && in_declarator(i, *v);
             bool address = is(previous(i), "&") && is_unary(previous(i));
             bool memory = v->pointer && !v->array && is(next(i), "["); /* which it points to */
             bool assigned = !memory && !steps.count(i) &&
                             (is_assigned_after(after) || is_incremented_before(i) || address ||
-                             in_call(i, begin));
+                             in_call(i, begin, *v));
             if (assigned && !initialised) {
                 v->assigned = true;
                 v->pure = false;
-                if (after != next(i) || address || in_call(i, begin)) v->uniform = false;
+                if (after != next(i) || address || in_call(i, begin, *v)) v->uniform = false;
             }
             if (assigned) {
                 bool pure = v->pure;
@@ -388,7 +416,12 @@ struct kernel {
             together = uniform && is_uniform_control(s) && (holds_barrier(s) || holds_promoted(s));
             changed = note_changes(s.open, s.close, together);
         }
-        for (const statement &part : s.parts) changed |= note_changes(part, together);
+        for (const statement &part : s.parts) {
+            const bool block = s.kind == statement::compound && part.kind == statement::compound;
+            const bool alone = block && !holds_barrier(part) && !holds_promoted(part);
+            changed |=
+                note_changes(part, together && !alone); /* a block within a loop over threads */
+        }
         return changed;
     }
 
@@ -496,6 +529,19 @@ struct kernel {
         return true;
     }
 
+    /* Memory that a pointer within an object points to. */
+    static void note_object(accesses &a, long i, long after, const variable &v)
+    {
+        bool through = is(after, "->");
+        for (long j = i; j < after; j = next(j))
+            through |= is_member(j) && own.pointers.count(source(j));
+        if (!through) return;
+        const std::string name = v.parameter ? "@" + source(i) : "*";
+        a.loads.insert(name);
+        if (is_assigned_after(after) || is_incremented_before(i) || is(previous(i), "&"))
+            a.stores.insert(name);
+    }
+
     void note_accesses(accesses &a, long begin, long end)
     {
         for (long i = begin; i < end; i = next(i)) {
@@ -508,6 +554,7 @@ struct kernel {
             variable *v = find(i);
             long after = after_subscripts(i);
             bool value = v && !v->pointer && !v->reference; /* of the thread itself */
+            if (value && v->object) note_object(a, i, after, *v);
             if (value || (v && !v->parameter && after == next(i))) continue;
             std::string name = memory_of(v, i);
             bool call = !v && is(next(i), "(");
@@ -519,6 +566,8 @@ struct kernel {
                 variable *w = find(j);
                 if (!is_name(j) || is_builtin(j) || is_word_of_language(j) || is_member(j))
                     continue;
+                if (w && w->object && own_names.count(source(i)))
+                    a.stores.insert(w->parameter ? "@" + source(j) : "*");
                 if (w && !w->pointer && !w->reference) continue;
                 if (!is_load(i)) a.stores.insert(memory_of(w, j));
             }

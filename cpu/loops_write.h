@@ -122,6 +122,7 @@ struct writer : chunk_writer {
             bool plain = is_name(i) || here_is_number(i) || is(i, "+") || is(i, "*") ||
                          is(i, ".") || is(i, "(") || is(i, ")");
             if (!plain || (is_name(i) && is(next(i), "(") && !is_type_word(i))) return false;
+            if (is_narrowing(i)) return false; /* which begins anew after some threads */
             if (is(i, "(") && (is(previous(i), "*") || is(next(closing(i)), "*")) &&
                 !is_uniform(next(i), closing(i)))
                 return false;
@@ -132,6 +133,20 @@ struct writer : chunk_writer {
                 return false;
         }
         return threads == 1;
+    }
+
+    /* A type of a cast that may not hold all numbers of threads. */
+    bool is_narrowing(long i)
+    {
+        static const std::set<std::string> wide = {"int",     "unsigned", "long",    "size_t",
+                                                   "signed",  "const",    "uint",    "int64_t",
+                                                   "int32_t", "uint32_t", "uint64_t"};
+        if (!is_name(i) || is_member(i)) return false;
+        if (is_type_word(i)) return !wide.count(source(i));
+        const long after = next(next(i));
+        const bool cast = is(previous(i), "(") && is(next(i), ")") &&
+                          (is_name(after) || is(after, "(") || here_is_number(after));
+        return cast && !find(i) && !is_builtin(i);
     }
 
     static bool here_is_number(long i)
@@ -236,6 +251,8 @@ struct writer : chunk_writer {
         for (const statement &s : parts) {
             bool shared_memory = s.kind == statement::leaf && is_shared(s);
             if (shared_memory || is_uniform_declaration(s)) {
+                for (auto &v : variables)
+                    if (!shared_memory && v.second.begin == s.begin) around_loops.insert(v.first);
                 out += copy(s.begin, s.end);
             } else if (is_kept_array(s)) {
                 continue;
@@ -494,7 +511,11 @@ static std::string write_loops(const expander &e, long parameters, long brace)
         try {
             w.body_begin = brace;
             w.body_end = closing(brace);
-            if (!is_simple(next(brace), w.body_end, w.of_threads)) return "";
+            facts found;
+            if (!is_listed(statement_begin(parameters), parameters, brace, found)) return "";
+            w.of_threads = found.threads;
+            for (const std::string &type : found.plain)
+                w.checks += "if (!::cucc::is_plain<" + type + ">) ::cucc::leave_loops(); ";
             long i = brace;
             statement body = parse(i);
             if (!is(next(parameters), ")"))

@@ -367,7 +367,7 @@ static void rewrite_tokens()
         {"__forceinline__", "inline __attribute__((always_inline))"},
         {"__noinline__", "__attribute__((noinline))"}};
     note_kernels();
-    note_device_functions();
+    loops::note_program();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
     long copied = -1;         /* where the last function of the device begins */

@@ -104,6 +104,12 @@ struct alignas(4) CUCC_PAIR {
     }
 };
 
+namespace cucc
+{
+template <> inline constexpr bool is_plain<CUCC_TYPE> = true;
+template <> inline constexpr bool is_plain<CUCC_PAIR> = true;
+} // namespace cucc
+
 /* clang-format off */
 
 /* ---- conversions ----------------------------------------------------------------------------- */

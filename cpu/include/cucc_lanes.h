@@ -19,6 +19,16 @@ namespace cucc
 {
 [[noreturn]] void leave_loops(); /* the block is done again by fibers; it has stored nothing yet */
 
+/* threadIdx between the loops: whatever names it there does not compile, and the file goes without loops. */
+struct no_thread {
+};
+
+/* Of a type that a kernel does not name (loops_list.h): whether what is done with it runs no code that waits, or asks
+ * which thread runs. */
+template <class T>
+constexpr bool is_plain = std::is_scalar_v<T> ||
+                          (std::is_trivially_copyable_v<T> && std::is_aggregate_v<T>);
+
 /* A parameter that each thread divides by (loops_chunks.h): a product with its inverse, which the compiler does
  * for several threads at once. Half more than the number is at least 1 / (2 value) away from where the quotient
  * changes, and a double errs by 2^-20 / value at most. */

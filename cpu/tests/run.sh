@@ -132,6 +132,19 @@ if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
 fi
 build loops "$tests/loops.cu"
 build lanes "$tests/lanes.cu"
+build unlisted "$tests/unlisted.cu"
+build unlisted-checked "$tests/unlisted.cu" --check
+# Kernels at random (generate.py), of another seed each quarter of an hour: CUCC_SEED=N repeats a run.
+seed=${CUCC_SEED-$(($(date +%s) / 1000))} drawn=()
+if command -v python3 >/dev/null; then
+    for drawn_as in "150 0" "100 1" "50 2"; do
+        read -r count level <<<"$drawn_as"
+        python3 "$tests/generate.py" "$seed" "$count" "$level" >"drawn$level.cu" && drawn+=("drawn$level")
+        programs+=("drawn$level")
+        while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+        "$cucc" -O1 -I "$tests" "drawn$level.cu" -o "drawn$level" >"drawn$level.log" 2>&1 &
+    done
+fi
 build mathematics "$tests/mathematics.cu"
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
@@ -222,6 +235,25 @@ done
 for order in forward backward shuffle:1; do
     check_text "warp functions, groups and functions as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./lanes
 done
+for order in forward backward shuffle:1; do
+    check_text "what is not on the list of loops, $order" '^0 failures $' env CUCC_ORDER=$order ./unlisted
+done
+check_text "and under --check" '^0 failures ' ./unlisted-checked
+for kernel in braces parentheses east deduced array drawn lambda; do
+    check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C unlisted
+done
+for program in ${drawn[@]+"${drawn[@]}"}; do
+    for order in forward backward "shuffle:$seed"; do
+        check_text "kernels at random, $program, CUCC_SEED=$seed, $order" '^0 of [0-9]+ kernels wrong $' env CUCC_ORDER="$order" ./"$program"
+    done
+done
+if [ ${#drawn[@]} -gt 0 ]; then
+    as_loops=$(for program in "${drawn[@]}"; do nm -C "$program" | grep -oE 'cucc_block_k[0-9]+' | sort -u; done | wc -l)
+    result "$([ "$as_loops" -ge 120 ] && echo yes || echo no)" "$as_loops of 300 kernels at random are done as loops, at least 120 (CUCC_SEED=$seed)"
+else
+    number=$((number + 1))
+    echo "ok $number - kernels at random # SKIP no python3"
+fi
 check_text "functions of eight numbers at once are right" '^0 failures $' ./mathematics
 check_text "and of one" '^0 failures $' env CUCC_ORDER=backward ./mathematics
 if grep -qs '^flags.* fma .* avx2 ' /proc/cpuinfo && ! "${CXX:-g++}" --version | grep -q clang; then
