@@ -2527,9 +2527,9 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
             long long b = d < 0 ? 0 : d / strideC; /* the product whose C begins before X */
             if (b > batch - 1) b = batch - 1;
             for (long long n = b; n <= b + 1 && n < batch; n++) {
-                tmm__area Cn = C;
-                Cn.begin += (size_t)n * (size_t)strideC;
-                if (tmm__areas_meet(&X, &Cn)) return tmm__fail_overlap(which == 0 ? "A" : "B");
+                tmm__area at = C;
+                at.begin += (size_t)n * (size_t)strideC;
+                if (tmm__areas_meet(&X, &at)) return tmm__fail_overlap(which == 0 ? "A" : "B");
             }
         }
     return TMM_OK;
@@ -2629,269 +2629,269 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #if !defined(TMM__PART_NAMES)
 #define TMM__PART_NAMES
 /* Functions and structures of a type have a name at their definition and their calls that tools can
-   see. x stands for the type's name, as in xGEMM: tmm_xgemm__choice is tmm_sgemm__choice where
-   TMM_NAME is s. */
-#define tmm_xcopy_one                    TMM_FN(copy_one)
-#define tmm_xcopy_pass                   TMM_FN(copy_pass)
-#define tmm_xcopy_tile                   TMM_FN(copy_tile)
-#define tmm_xcopy_unit                   TMM_FN(copy_unit)
-#define tmm_xcpu__product                TMM_FN(cpu__product)
-#define tmm_xdirect__choice              TMM_FN(direct__choice)
-#define tmm_xdmma                        TMM_FN(dmma)
-#define tmm_xelements2                   TMM_FN(elements2)
-#define tmm_xelements4                   TMM_FN(elements4)
-#define tmm_xfind_tile                   TMM_FN(find_tile)
-#define tmm_xfind_work                   TMM_FN(find_work)
-#define tmm_xgemm                        TMM_FN(gemm)
-#define tmm_xgemm__allocate              TMM_FN(gemm__allocate)
-#define tmm_xgemm__arguments             TMM_FN(gemm__arguments)
-#define tmm_xgemm__batch                 TMM_FN(gemm__batch)
-#define tmm_xgemm__block                 TMM_FN(gemm__block)
-#define tmm_xgemm__block_kernel          TMM_FN(gemm__block_kernel)
-#define tmm_xgemm__check_batch           TMM_FN(gemm__check_batch)
-#define tmm_xgemm__check_part            TMM_FN(gemm__check_part)
-#define tmm_xgemm__check_parts           TMM_FN(gemm__check_parts)
-#define tmm_xgemm__check_prepared        TMM_FN(gemm__check_prepared)
-#define tmm_xgemm__check_reach           TMM_FN(gemm__check_reach)
-#define tmm_xgemm__choice                TMM_FN(gemm__choice)
-#define tmm_xgemm__convert               TMM_FN(gemm__convert)
-#define tmm_xgemm__convert_once          TMM_FN(gemm__convert_once)
-#define tmm_xgemm__convert_plan          TMM_FN(gemm__convert_plan)
-#define tmm_xgemm__convert_time          TMM_FN(gemm__convert_time)
-#define tmm_xgemm__converted             TMM_FN(gemm__converted)
-#define tmm_xgemm__converted_fits        TMM_FN(gemm__converted_fits)
-#define tmm_xgemm__converted_most        TMM_FN(gemm__converted_most)
-#define tmm_xgemm__cpu                   TMM_FN(gemm__cpu)
-#define tmm_xgemm__cpu_block             TMM_FN(gemm__cpu_block)
-#define tmm_xgemm__direct                TMM_FN(gemm__direct)
-#define tmm_xgemm__direct_bytes          TMM_FN(gemm__direct_bytes)
-#define tmm_xgemm__direct_guess          TMM_FN(gemm__direct_guess)
-#define tmm_xgemm__direct_lines          TMM_FN(gemm__direct_lines)
-#define tmm_xgemm__direct_piece          TMM_FN(gemm__direct_piece)
-#define tmm_xgemm__direct_plan           TMM_FN(gemm__direct_plan)
-#define tmm_xgemm__direct_takes          TMM_FN(gemm__direct_takes)
-#define tmm_xgemm__direct_time           TMM_FN(gemm__direct_time)
-#define tmm_xgemm__doubt_below           TMM_FN(gemm__doubt_below)
-#define tmm_xgemm__doubt_bytes           TMM_FN(gemm__doubt_bytes)
-#define tmm_xgemm__eligible              TMM_FN(gemm__eligible)
-#define tmm_xgemm__fits                  TMM_FN(gemm__fits)
-#define tmm_xgemm__float                 TMM_FN(gemm__float)
-#define tmm_xgemm__float_bytes           TMM_FN(gemm__float_bytes)
-#define tmm_xgemm__float_choose          TMM_FN(gemm__float_choose)
-#define tmm_xgemm__float_clocks          TMM_FN(gemm__float_clocks)
-#define tmm_xgemm__float_fits            TMM_FN(gemm__float_fits)
-#define tmm_xgemm__float_instance        TMM_FN(gemm__float_instance)
-#define tmm_xgemm__float_instruction     TMM_FN(gemm__float_instruction)
-#define tmm_xgemm__float_kernel          TMM_FN(gemm__float_kernel)
-#define tmm_xgemm__float_launch          TMM_FN(gemm__float_launch)
-#define tmm_xgemm__float_multiply        TMM_FN(gemm__float_multiply)
-#define tmm_xgemm__float_odd             TMM_FN(gemm__float_odd)
-#define tmm_xgemm__float_place           TMM_FN(gemm__float_place)
-#define tmm_xgemm__float_plan            TMM_FN(gemm__float_plan)
-#define tmm_xgemm__fp16_operand          TMM_FN(gemm__fp16_operand)
-#define tmm_xgemm__global                TMM_FN(gemm__global)
-#define tmm_xgemm__global_takes          TMM_FN(gemm__global_takes)
-#define tmm_xgemm__global_time           TMM_FN(gemm__global_time)
-#define tmm_xgemm__int8                  TMM_FN(gemm__int8)
-#define tmm_xgemm__int8_by_wgmma         TMM_FN(gemm__int8_by_wgmma)
-#define tmm_xgemm__int8_convert          TMM_FN(gemm__int8_convert)
-#define tmm_xgemm__int8_fits             TMM_FN(gemm__int8_fits)
-#define tmm_xgemm__int8_fp64             TMM_FN(gemm__int8_fp64)
-#define tmm_xgemm__int8_launch           TMM_FN(gemm__int8_launch)
-#define tmm_xgemm__int8_multiply         TMM_FN(gemm__int8_multiply)
-#define tmm_xgemm__int8_parts            TMM_FN(gemm__int8_parts)
-#define tmm_xgemm__int8_place            TMM_FN(gemm__int8_place)
-#define tmm_xgemm__int8_prepare          TMM_FN(gemm__int8_prepare)
-#define tmm_xgemm__int8_products         TMM_FN(gemm__int8_products)
-#define tmm_xgemm__int8_run              TMM_FN(gemm__int8_run)
-#define tmm_xgemm__int8_takes            TMM_FN(gemm__int8_takes)
-#define tmm_xgemm__int8_time             TMM_FN(gemm__int8_time)
-#define tmm_xgemm__kernel                TMM_FN(gemm__kernel)
-#define tmm_xgemm__known_choice          TMM_FN(gemm__known_choice)
-#define tmm_xgemm__lda                   TMM_FN(gemm__lda)
-#define tmm_xgemm__ldb                   TMM_FN(gemm__ldb)
-#define tmm_xgemm__least_element         TMM_FN(gemm__least_element)
-#define tmm_xgemm__left_out              TMM_FN(gemm__left_out)
-#define tmm_xgemm__left_out_takes        TMM_FN(gemm__left_out_takes)
-#define tmm_xgemm__left_out_time         TMM_FN(gemm__left_out_time)
-#define tmm_xgemm__load                  TMM_FN(gemm__load)
-#define tmm_xgemm__make_product          TMM_FN(gemm__make_product)
-#define tmm_xgemm__memory                TMM_FN(gemm__memory)
-#define tmm_xgemm__narrow                TMM_FN(gemm__narrow)
-#define tmm_xgemm__narrow_fits           TMM_FN(gemm__narrow_fits)
-#define tmm_xgemm__narrow_parts_time     TMM_FN(gemm__narrow_parts_time)
-#define tmm_xgemm__narrow_plan           TMM_FN(gemm__narrow_plan)
-#define tmm_xgemm__narrow_takes          TMM_FN(gemm__narrow_takes)
-#define tmm_xgemm__narrow_time           TMM_FN(gemm__narrow_time)
-#define tmm_xgemm__no_options            TMM_FN(gemm__no_options)
-#define tmm_xgemm__outer                 TMM_FN(gemm__outer)
-#define tmm_xgemm__outer_guess           TMM_FN(gemm__outer_guess)
-#define tmm_xgemm__outer_plan            TMM_FN(gemm__outer_plan)
-#define tmm_xgemm__outer_takes           TMM_FN(gemm__outer_takes)
-#define tmm_xgemm__outer_time            TMM_FN(gemm__outer_time)
-#define tmm_xgemm__overlaps              TMM_FN(gemm__overlaps)
-#define tmm_xgemm__pack                  TMM_FN(gemm__pack)
-#define tmm_xgemm__pipelined             TMM_FN(gemm__pipelined)
-#define tmm_xgemm__pipelined_double      TMM_FN(gemm__pipelined_double)
-#define tmm_xgemm__pipelined_kernel      TMM_FN(gemm__pipelined_kernel)
-#define tmm_xgemm__pipelined_plan        TMM_FN(gemm__pipelined_plan)
-#define tmm_xgemm__pipelined_takes       TMM_FN(gemm__pipelined_takes)
-#define tmm_xgemm__pipelined_tiles       TMM_FN(gemm__pipelined_tiles)
-#define tmm_xgemm__pipelined_time        TMM_FN(gemm__pipelined_time)
-#define tmm_xgemm__prepare               TMM_FN(gemm__prepare)
-#define tmm_xgemm__prepared_bytes        TMM_FN(gemm__prepared_bytes)
-#define tmm_xgemm__product               TMM_FN(gemm__product)
-#define tmm_xgemm__reaches               TMM_FN(gemm__reaches)
-#define tmm_xgemm__reduce                TMM_FN(gemm__reduce)
-#define tmm_xgemm__register              TMM_FN(gemm__register)
-#define tmm_xgemm__register_takes        TMM_FN(gemm__register_takes)
-#define tmm_xgemm__register_tile         TMM_FN(gemm__register_tile)
-#define tmm_xgemm__register_time         TMM_FN(gemm__register_time)
-#define tmm_xgemm__resolve               TMM_FN(gemm__resolve)
-#define tmm_xgemm__row                   TMM_FN(gemm__row)
-#define tmm_xgemm__run                   TMM_FN(gemm__run)
-#define tmm_xgemm__scale_bounds          TMM_FN(gemm__scale_bounds)
-#define tmm_xgemm__shared                TMM_FN(gemm__shared)
-#define tmm_xgemm__shared_takes          TMM_FN(gemm__shared_takes)
-#define tmm_xgemm__shared_time           TMM_FN(gemm__shared_time)
-#define tmm_xgemm__skinny                TMM_FN(gemm__skinny)
-#define tmm_xgemm__skinny_costs          TMM_FN(gemm__skinny_costs)
-#define tmm_xgemm__skinny_plan           TMM_FN(gemm__skinny_plan)
-#define tmm_xgemm__skinny_takes          TMM_FN(gemm__skinny_takes)
-#define tmm_xgemm__skinny_time           TMM_FN(gemm__skinny_time)
-#define tmm_xgemm__small                 TMM_FN(gemm__small)
-#define tmm_xgemm__small_block           TMM_FN(gemm__small_block)
-#define tmm_xgemm__small_costs           TMM_FN(gemm__small_costs)
-#define tmm_xgemm__small_launch          TMM_FN(gemm__small_launch)
-#define tmm_xgemm__small_plan            TMM_FN(gemm__small_plan)
-#define tmm_xgemm__small_takes           TMM_FN(gemm__small_takes)
-#define tmm_xgemm__small_time            TMM_FN(gemm__small_time)
-#define tmm_xgemm__sum                   TMM_FN(gemm__sum)
-#define tmm_xgemm__sum_time              TMM_FN(gemm__sum_time)
-#define tmm_xgemm__takes                 TMM_FN(gemm__takes)
-#define tmm_xgemm__tensor                TMM_FN(gemm__tensor)
-#define tmm_xgemm__tensor_fits           TMM_FN(gemm__tensor_fits)
-#define tmm_xgemm__tensor_lines_fit      TMM_FN(gemm__tensor_lines_fit)
-#define tmm_xgemm__tensor_pays           TMM_FN(gemm__tensor_pays)
-#define tmm_xgemm__tensor_plan           TMM_FN(gemm__tensor_plan)
-#define tmm_xgemm__tensor_short_last     TMM_FN(gemm__tensor_short_last)
-#define tmm_xgemm__tensor_takes          TMM_FN(gemm__tensor_takes)
-#define tmm_xgemm__tensor_tiles          TMM_FN(gemm__tensor_tiles)
-#define tmm_xgemm__tensor_time           TMM_FN(gemm__tensor_time)
-#define tmm_xgemm__tensor_within         TMM_FN(gemm__tensor_within)
-#define tmm_xgemm__tiles                 TMM_FN(gemm__tiles)
-#define tmm_xgemm_batched                TMM_FN(gemm_batched)
-#define tmm_xgemm_batched_with           TMM_FN(gemm_batched_with)
-#define tmm_xgemm_choice                 TMM_FN(gemm_choice)
-#define tmm_xgemm_convert                TMM_FN(gemm_convert)
-#define tmm_xgemm_cpu                    TMM_FN(gemm_cpu)
-#define tmm_xgemm_direct                 TMM_FN(gemm_direct)
-#define tmm_xgemm_float_portable         TMM_FN(gemm_float_portable)
-#define tmm_xgemm_global                 TMM_FN(gemm_global)
-#define tmm_xgemm_host                   TMM_FN(gemm_host)
-#define tmm_xgemm_int8_add               TMM_FN(gemm_int8_add)
-#define tmm_xgemm_int8_bytes             TMM_FN(gemm_int8_bytes)
-#define tmm_xgemm_int8_choice            TMM_FN(gemm_int8_choice)
-#define tmm_xgemm_int8_element           TMM_FN(gemm_int8_element)
-#define tmm_xgemm_int8_group             TMM_FN(gemm_int8_group)
-#define tmm_xgemm_int8_integer           TMM_FN(gemm_int8_integer)
-#define tmm_xgemm_int8_is_open           TMM_FN(gemm_int8_is_open)
-#define tmm_xgemm_int8_load              TMM_FN(gemm_int8_load)
-#define tmm_xgemm_int8_mma_128x128       TMM_FN(gemm_int8_mma_128x128)
-#define tmm_xgemm_int8_mma_128x256       TMM_FN(gemm_int8_mma_128x256)
-#define tmm_xgemm_int8_mma_bytes_128x128 TMM_FN(gemm_int8_mma_bytes_128x128)
-#define tmm_xgemm_int8_mma_bytes_128x256 TMM_FN(gemm_int8_mma_bytes_128x256)
-#define tmm_xgemm_int8_norms             TMM_FN(gemm_int8_norms)
-#define tmm_xgemm_int8_open              TMM_FN(gemm_int8_open)
-#define tmm_xgemm_int8_open_copy         TMM_FN(gemm_int8_open_copy)
-#define tmm_xgemm_int8_open_tile         TMM_FN(gemm_int8_open_tile)
-#define tmm_xgemm_int8_residues          TMM_FN(gemm_int8_residues)
-#define tmm_xgemm_int8_scale             TMM_FN(gemm_int8_scale)
-#define tmm_xgemm_int8_scales            TMM_FN(gemm_int8_scales)
-#define tmm_xgemm_int8_store             TMM_FN(gemm_int8_store)
-#define tmm_xgemm_int8_sums              TMM_FN(gemm_int8_sums)
-#define tmm_xgemm_int8_wgmma             TMM_FN(gemm_int8_wgmma)
-#define tmm_xgemm_multi                  TMM_FN(gemm_multi)
-#define tmm_xgemm_narrow_sum             TMM_FN(gemm_narrow_sum)
-#define tmm_xgemm_openmp                 TMM_FN(gemm_openmp)
-#define tmm_xgemm_prepare_A              TMM_FN(gemm_prepare_A)
-#define tmm_xgemm_prepare_B              TMM_FN(gemm_prepare_B)
-#define tmm_xgemm_prepare_memory         TMM_FN(gemm_prepare_memory)
-#define tmm_xgemm_reduce                 TMM_FN(gemm_reduce)
-#define tmm_xgemm_release                TMM_FN(gemm_release)
-#define tmm_xgemm_shared_                TMM_FN(gemm_shared_)
-#define tmm_xgemm_sum                    TMM_FN(gemm_sum)
-#define tmm_xgemm_tensor                 TMM_FN(gemm_tensor)
-#define tmm_xgemm_tensor_memory          TMM_FN(gemm_tensor_memory)
-#define tmm_xgemm_with                   TMM_FN(gemm_with)
-#define tmm_xint8_part                   TMM_FN(int8_part)
-#define tmm_xload2                       TMM_FN(load2)
-#define tmm_xload4                       TMM_FN(load4)
-#define tmm_xload_if                     TMM_FN(load_if)
-#define tmm_xmatmul                      TMM_FN(matmul)
-#define tmm_xnarrow__choice              TMM_FN(narrow__choice)
-#define tmm_xouter__choice               TMM_FN(outer__choice)
-#define tmm_xouter__instance             TMM_FN(outer__instance)
-#define tmm_xpack                        TMM_FN(pack)
-#define tmm_xpipelined__choice           TMM_FN(pipelined__choice)
-#define tmm_xpipelined_add_partials      TMM_FN(pipelined_add_partials)
-#define tmm_xpipelined_any               TMM_FN(pipelined_any)
-#define tmm_xpipelined_clear             TMM_FN(pipelined_clear)
-#define tmm_xpipelined_copies            TMM_FN(pipelined_copies)
-#define tmm_xpipelined_copy_advance      TMM_FN(pipelined_copy_advance)
-#define tmm_xpipelined_copy_begin        TMM_FN(pipelined_copy_begin)
-#define tmm_xpipelined_copy_first        TMM_FN(pipelined_copy_first)
-#define tmm_xpipelined_copy_next         TMM_FN(pipelined_copy_next)
-#define tmm_xpipelined_fill              TMM_FN(pipelined_fill)
-#define tmm_xpipelined_find_place        TMM_FN(pipelined_find_place)
-#define tmm_xpipelined_find_work         TMM_FN(pipelined_find_work)
-#define tmm_xpipelined_fragment          TMM_FN(pipelined_fragment)
-#define tmm_xpipelined_multiply          TMM_FN(pipelined_multiply)
-#define tmm_xpipelined_nn                TMM_FN(pipelined_nn)
-#define tmm_xpipelined_place             TMM_FN(pipelined_place)
-#define tmm_xpipelined_send              TMM_FN(pipelined_send)
-#define tmm_xpipelined_stage             TMM_FN(pipelined_stage)
-#define tmm_xpipelined_store             TMM_FN(pipelined_store)
-#define tmm_xpipelined_tn                TMM_FN(pipelined_tn)
-#define tmm_xrecheck                     TMM_FN(recheck)
-#define tmm_xrecheck_add                 TMM_FN(recheck_add)
-#define tmm_xrecheck_copy                TMM_FN(recheck_copy)
-#define tmm_xrecheck_count               TMM_FN(recheck_count)
-#define tmm_xrecheck_element             TMM_FN(recheck_element)
-#define tmm_xrecheck_find                TMM_FN(recheck_find)
-#define tmm_xrecheck_first               TMM_FN(recheck_first)
-#define tmm_xrecheck_flush               TMM_FN(recheck_flush)
-#define tmm_xrecheck_fp32                TMM_FN(recheck_fp32)
-#define tmm_xrecheck_list                TMM_FN(recheck_list)
-#define tmm_xrecheck_tile                TMM_FN(recheck_tile)
-#define tmm_xskinny__choice              TMM_FN(skinny__choice)
-#define tmm_xskinny__instance            TMM_FN(skinny__instance)
-#define tmm_xsmall__choice               TMM_FN(small__choice)
-#define tmm_xsmall__instance             TMM_FN(small__instance)
-#define tmm_xsquare                      TMM_FN(square)
-#define tmm_xstore2                      TMM_FN(store2)
-#define tmm_xstore4                      TMM_FN(store4)
-#define tmm_xstore_if                    TMM_FN(store_if)
-#define tmm_xstore_masked                TMM_FN(store_masked)
-#define tmm_xstore_row                   TMM_FN(store_row)
-#define tmm_xstore_rows                  TMM_FN(store_rows)
-#define tmm_xstore_sums                  TMM_FN(store_sums)
-#define tmm_xsums2                       TMM_FN(sums2)
-#define tmm_xsums4                       TMM_FN(sums4)
-#define tmm_xtensor__choice              TMM_FN(tensor__choice)
-#define tmm_xvalue                       TMM_FN(value)
-#define tmm_xvector                      TMM_FN(vector)
-#define tmm_xvector_sums                 TMM_FN(vector_sums)
-#define tmm_xwgmma_cols_                 TMM_FN(wgmma_cols_)
-#define tmm_xwgmma_copy_                 TMM_FN(wgmma_copy_)
-#define tmm_xwgmma_multiply_             TMM_FN(wgmma_multiply_)
-#define tmm_xwgmma_place                 TMM_FN(wgmma_place)
-#define tmm_xwgmma_readers_              TMM_FN(wgmma_readers_)
-#define tmm_xwgmma_ring                  TMM_FN(wgmma_ring)
-#define tmm_xwgmma_rows_                 TMM_FN(wgmma_rows_)
-#define tmm_xwgmma_scale_range           TMM_FN(wgmma_scale_range)
-#define tmm_xwgmma_scales                TMM_FN(wgmma_scales)
-#define tmm_xwgmma_stages_               TMM_FN(wgmma_stages_)
+   see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
+   is s. */
+#define tmm__xcopy_one                    TMM_FN(copy_one)
+#define tmm__xcopy_pass                   TMM_FN(copy_pass)
+#define tmm__xcopy_tile                   TMM_FN(copy_tile)
+#define tmm__xcopy_unit                   TMM_FN(copy_unit)
+#define tmm__xcpu__product                TMM_FN(cpu__product)
+#define tmm__xdirect__choice              TMM_FN(direct__choice)
+#define tmm__xdmma                        TMM_FN(dmma)
+#define tmm__xelements2                   TMM_FN(elements2)
+#define tmm__xelements4                   TMM_FN(elements4)
+#define tmm__xfind_tile                   TMM_FN(find_tile)
+#define tmm__xfind_work                   TMM_FN(find_work)
+#define tmm__xgemm                        TMM_FN(gemm)
+#define tmm__xgemm__allocate              TMM_FN(gemm__allocate)
+#define tmm__xgemm__arguments             TMM_FN(gemm__arguments)
+#define tmm__xgemm__batch                 TMM_FN(gemm__batch)
+#define tmm__xgemm__block                 TMM_FN(gemm__block)
+#define tmm__xgemm__block_kernel          TMM_FN(gemm__block_kernel)
+#define tmm__xgemm__check_batch           TMM_FN(gemm__check_batch)
+#define tmm__xgemm__check_part            TMM_FN(gemm__check_part)
+#define tmm__xgemm__check_parts           TMM_FN(gemm__check_parts)
+#define tmm__xgemm__check_prepared        TMM_FN(gemm__check_prepared)
+#define tmm__xgemm__check_reach           TMM_FN(gemm__check_reach)
+#define tmm__xgemm__choice                TMM_FN(gemm__choice)
+#define tmm__xgemm__convert               TMM_FN(gemm__convert)
+#define tmm__xgemm__convert_once          TMM_FN(gemm__convert_once)
+#define tmm__xgemm__convert_plan          TMM_FN(gemm__convert_plan)
+#define tmm__xgemm__convert_time          TMM_FN(gemm__convert_time)
+#define tmm__xgemm__converted             TMM_FN(gemm__converted)
+#define tmm__xgemm__converted_fits        TMM_FN(gemm__converted_fits)
+#define tmm__xgemm__converted_most        TMM_FN(gemm__converted_most)
+#define tmm__xgemm__cpu                   TMM_FN(gemm__cpu)
+#define tmm__xgemm__cpu_block             TMM_FN(gemm__cpu_block)
+#define tmm__xgemm__direct                TMM_FN(gemm__direct)
+#define tmm__xgemm__direct_bytes          TMM_FN(gemm__direct_bytes)
+#define tmm__xgemm__direct_guess          TMM_FN(gemm__direct_guess)
+#define tmm__xgemm__direct_lines          TMM_FN(gemm__direct_lines)
+#define tmm__xgemm__direct_piece          TMM_FN(gemm__direct_piece)
+#define tmm__xgemm__direct_plan           TMM_FN(gemm__direct_plan)
+#define tmm__xgemm__direct_takes          TMM_FN(gemm__direct_takes)
+#define tmm__xgemm__direct_time           TMM_FN(gemm__direct_time)
+#define tmm__xgemm__doubt_below           TMM_FN(gemm__doubt_below)
+#define tmm__xgemm__doubt_bytes           TMM_FN(gemm__doubt_bytes)
+#define tmm__xgemm__eligible              TMM_FN(gemm__eligible)
+#define tmm__xgemm__fits                  TMM_FN(gemm__fits)
+#define tmm__xgemm__float                 TMM_FN(gemm__float)
+#define tmm__xgemm__float_bytes           TMM_FN(gemm__float_bytes)
+#define tmm__xgemm__float_choose          TMM_FN(gemm__float_choose)
+#define tmm__xgemm__float_clocks          TMM_FN(gemm__float_clocks)
+#define tmm__xgemm__float_fits            TMM_FN(gemm__float_fits)
+#define tmm__xgemm__float_instance        TMM_FN(gemm__float_instance)
+#define tmm__xgemm__float_instruction     TMM_FN(gemm__float_instruction)
+#define tmm__xgemm__float_kernel          TMM_FN(gemm__float_kernel)
+#define tmm__xgemm__float_launch          TMM_FN(gemm__float_launch)
+#define tmm__xgemm__float_multiply        TMM_FN(gemm__float_multiply)
+#define tmm__xgemm__float_odd             TMM_FN(gemm__float_odd)
+#define tmm__xgemm__float_place           TMM_FN(gemm__float_place)
+#define tmm__xgemm__float_plan            TMM_FN(gemm__float_plan)
+#define tmm__xgemm__fp16_operand          TMM_FN(gemm__fp16_operand)
+#define tmm__xgemm__global                TMM_FN(gemm__global)
+#define tmm__xgemm__global_takes          TMM_FN(gemm__global_takes)
+#define tmm__xgemm__global_time           TMM_FN(gemm__global_time)
+#define tmm__xgemm__int8                  TMM_FN(gemm__int8)
+#define tmm__xgemm__int8_by_wgmma         TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xgemm__int8_convert          TMM_FN(gemm__int8_convert)
+#define tmm__xgemm__int8_fits             TMM_FN(gemm__int8_fits)
+#define tmm__xgemm__int8_fp64             TMM_FN(gemm__int8_fp64)
+#define tmm__xgemm__int8_launch           TMM_FN(gemm__int8_launch)
+#define tmm__xgemm__int8_multiply         TMM_FN(gemm__int8_multiply)
+#define tmm__xgemm__int8_parts            TMM_FN(gemm__int8_parts)
+#define tmm__xgemm__int8_place            TMM_FN(gemm__int8_place)
+#define tmm__xgemm__int8_prepare          TMM_FN(gemm__int8_prepare)
+#define tmm__xgemm__int8_products         TMM_FN(gemm__int8_products)
+#define tmm__xgemm__int8_run              TMM_FN(gemm__int8_run)
+#define tmm__xgemm__int8_takes            TMM_FN(gemm__int8_takes)
+#define tmm__xgemm__int8_time             TMM_FN(gemm__int8_time)
+#define tmm__xgemm__kernel                TMM_FN(gemm__kernel)
+#define tmm__xgemm__known_choice          TMM_FN(gemm__known_choice)
+#define tmm__xgemm__lda                   TMM_FN(gemm__lda)
+#define tmm__xgemm__ldb                   TMM_FN(gemm__ldb)
+#define tmm__xgemm__least_element         TMM_FN(gemm__least_element)
+#define tmm__xgemm__left_out              TMM_FN(gemm__left_out)
+#define tmm__xgemm__left_out_takes        TMM_FN(gemm__left_out_takes)
+#define tmm__xgemm__left_out_time         TMM_FN(gemm__left_out_time)
+#define tmm__xgemm__load                  TMM_FN(gemm__load)
+#define tmm__xgemm__make_product          TMM_FN(gemm__make_product)
+#define tmm__xgemm__memory                TMM_FN(gemm__memory)
+#define tmm__xgemm__narrow                TMM_FN(gemm__narrow)
+#define tmm__xgemm__narrow_fits           TMM_FN(gemm__narrow_fits)
+#define tmm__xgemm__narrow_parts_time     TMM_FN(gemm__narrow_parts_time)
+#define tmm__xgemm__narrow_plan           TMM_FN(gemm__narrow_plan)
+#define tmm__xgemm__narrow_takes          TMM_FN(gemm__narrow_takes)
+#define tmm__xgemm__narrow_time           TMM_FN(gemm__narrow_time)
+#define tmm__xgemm__no_options            TMM_FN(gemm__no_options)
+#define tmm__xgemm__outer                 TMM_FN(gemm__outer)
+#define tmm__xgemm__outer_guess           TMM_FN(gemm__outer_guess)
+#define tmm__xgemm__outer_plan            TMM_FN(gemm__outer_plan)
+#define tmm__xgemm__outer_takes           TMM_FN(gemm__outer_takes)
+#define tmm__xgemm__outer_time            TMM_FN(gemm__outer_time)
+#define tmm__xgemm__overlaps              TMM_FN(gemm__overlaps)
+#define tmm__xgemm__pack                  TMM_FN(gemm__pack)
+#define tmm__xgemm__pipelined             TMM_FN(gemm__pipelined)
+#define tmm__xgemm__pipelined_double      TMM_FN(gemm__pipelined_double)
+#define tmm__xgemm__pipelined_kernel      TMM_FN(gemm__pipelined_kernel)
+#define tmm__xgemm__pipelined_plan        TMM_FN(gemm__pipelined_plan)
+#define tmm__xgemm__pipelined_takes       TMM_FN(gemm__pipelined_takes)
+#define tmm__xgemm__pipelined_tiles       TMM_FN(gemm__pipelined_tiles)
+#define tmm__xgemm__pipelined_time        TMM_FN(gemm__pipelined_time)
+#define tmm__xgemm__prepare               TMM_FN(gemm__prepare)
+#define tmm__xgemm__prepared_bytes        TMM_FN(gemm__prepared_bytes)
+#define tmm__xgemm__product               TMM_FN(gemm__product)
+#define tmm__xgemm__reaches               TMM_FN(gemm__reaches)
+#define tmm__xgemm__reduce                TMM_FN(gemm__reduce)
+#define tmm__xgemm__register              TMM_FN(gemm__register)
+#define tmm__xgemm__register_takes        TMM_FN(gemm__register_takes)
+#define tmm__xgemm__register_tile         TMM_FN(gemm__register_tile)
+#define tmm__xgemm__register_time         TMM_FN(gemm__register_time)
+#define tmm__xgemm__resolve               TMM_FN(gemm__resolve)
+#define tmm__xgemm__row                   TMM_FN(gemm__row)
+#define tmm__xgemm__run                   TMM_FN(gemm__run)
+#define tmm__xgemm__scale_bounds          TMM_FN(gemm__scale_bounds)
+#define tmm__xgemm__shared                TMM_FN(gemm__shared)
+#define tmm__xgemm__shared_takes          TMM_FN(gemm__shared_takes)
+#define tmm__xgemm__shared_time           TMM_FN(gemm__shared_time)
+#define tmm__xgemm__skinny                TMM_FN(gemm__skinny)
+#define tmm__xgemm__skinny_costs          TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__skinny_plan           TMM_FN(gemm__skinny_plan)
+#define tmm__xgemm__skinny_takes          TMM_FN(gemm__skinny_takes)
+#define tmm__xgemm__skinny_time           TMM_FN(gemm__skinny_time)
+#define tmm__xgemm__small                 TMM_FN(gemm__small)
+#define tmm__xgemm__small_block           TMM_FN(gemm__small_block)
+#define tmm__xgemm__small_costs           TMM_FN(gemm__small_costs)
+#define tmm__xgemm__small_launch          TMM_FN(gemm__small_launch)
+#define tmm__xgemm__small_plan            TMM_FN(gemm__small_plan)
+#define tmm__xgemm__small_takes           TMM_FN(gemm__small_takes)
+#define tmm__xgemm__small_time            TMM_FN(gemm__small_time)
+#define tmm__xgemm__sum                   TMM_FN(gemm__sum)
+#define tmm__xgemm__sum_time              TMM_FN(gemm__sum_time)
+#define tmm__xgemm__takes                 TMM_FN(gemm__takes)
+#define tmm__xgemm__tensor                TMM_FN(gemm__tensor)
+#define tmm__xgemm__tensor_fits           TMM_FN(gemm__tensor_fits)
+#define tmm__xgemm__tensor_lines_fit      TMM_FN(gemm__tensor_lines_fit)
+#define tmm__xgemm__tensor_pays           TMM_FN(gemm__tensor_pays)
+#define tmm__xgemm__tensor_plan           TMM_FN(gemm__tensor_plan)
+#define tmm__xgemm__tensor_short_last     TMM_FN(gemm__tensor_short_last)
+#define tmm__xgemm__tensor_takes          TMM_FN(gemm__tensor_takes)
+#define tmm__xgemm__tensor_tiles          TMM_FN(gemm__tensor_tiles)
+#define tmm__xgemm__tensor_time           TMM_FN(gemm__tensor_time)
+#define tmm__xgemm__tensor_within         TMM_FN(gemm__tensor_within)
+#define tmm__xgemm__tiles                 TMM_FN(gemm__tiles)
+#define tmm__xgemm_batched                TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with           TMM_FN(gemm_batched_with)
+#define tmm__xgemm_choice                 TMM_FN(gemm_choice)
+#define tmm__xgemm_convert                TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu                    TMM_FN(gemm_cpu)
+#define tmm__xgemm_direct                 TMM_FN(gemm_direct)
+#define tmm__xgemm_float_portable         TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global                 TMM_FN(gemm_global)
+#define tmm__xgemm_host                   TMM_FN(gemm_host)
+#define tmm__xgemm_int8_add               TMM_FN(gemm_int8_add)
+#define tmm__xgemm_int8_bytes             TMM_FN(gemm_int8_bytes)
+#define tmm__xgemm_int8_choice            TMM_FN(gemm_int8_choice)
+#define tmm__xgemm_int8_element           TMM_FN(gemm_int8_element)
+#define tmm__xgemm_int8_group             TMM_FN(gemm_int8_group)
+#define tmm__xgemm_int8_integer           TMM_FN(gemm_int8_integer)
+#define tmm__xgemm_int8_is_open           TMM_FN(gemm_int8_is_open)
+#define tmm__xgemm_int8_load              TMM_FN(gemm_int8_load)
+#define tmm__xgemm_int8_mma_128x128       TMM_FN(gemm_int8_mma_128x128)
+#define tmm__xgemm_int8_mma_128x256       TMM_FN(gemm_int8_mma_128x256)
+#define tmm__xgemm_int8_mma_bytes_128x128 TMM_FN(gemm_int8_mma_bytes_128x128)
+#define tmm__xgemm_int8_mma_bytes_128x256 TMM_FN(gemm_int8_mma_bytes_128x256)
+#define tmm__xgemm_int8_norms             TMM_FN(gemm_int8_norms)
+#define tmm__xgemm_int8_open              TMM_FN(gemm_int8_open)
+#define tmm__xgemm_int8_open_copy         TMM_FN(gemm_int8_open_copy)
+#define tmm__xgemm_int8_open_tile         TMM_FN(gemm_int8_open_tile)
+#define tmm__xgemm_int8_residues          TMM_FN(gemm_int8_residues)
+#define tmm__xgemm_int8_scale             TMM_FN(gemm_int8_scale)
+#define tmm__xgemm_int8_scales            TMM_FN(gemm_int8_scales)
+#define tmm__xgemm_int8_store             TMM_FN(gemm_int8_store)
+#define tmm__xgemm_int8_sums              TMM_FN(gemm_int8_sums)
+#define tmm__xgemm_int8_wgmma             TMM_FN(gemm_int8_wgmma)
+#define tmm__xgemm_multi                  TMM_FN(gemm_multi)
+#define tmm__xgemm_narrow_sum             TMM_FN(gemm_narrow_sum)
+#define tmm__xgemm_openmp                 TMM_FN(gemm_openmp)
+#define tmm__xgemm_prepare_A              TMM_FN(gemm_prepare_A)
+#define tmm__xgemm_prepare_B              TMM_FN(gemm_prepare_B)
+#define tmm__xgemm_prepare_memory         TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_reduce                 TMM_FN(gemm_reduce)
+#define tmm__xgemm_release                TMM_FN(gemm_release)
+#define tmm__xgemm_shared_                TMM_FN(gemm_shared_)
+#define tmm__xgemm_sum                    TMM_FN(gemm_sum)
+#define tmm__xgemm_tensor                 TMM_FN(gemm_tensor)
+#define tmm__xgemm_tensor_memory          TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_with                   TMM_FN(gemm_with)
+#define tmm__xint8_part                   TMM_FN(int8_part)
+#define tmm__xload2                       TMM_FN(load2)
+#define tmm__xload4                       TMM_FN(load4)
+#define tmm__xload_if                     TMM_FN(load_if)
+#define tmm__xmatmul                      TMM_FN(matmul)
+#define tmm__xnarrow__choice              TMM_FN(narrow__choice)
+#define tmm__xouter__choice               TMM_FN(outer__choice)
+#define tmm__xouter__instance             TMM_FN(outer__instance)
+#define tmm__xpack                        TMM_FN(pack)
+#define tmm__xpipelined__choice           TMM_FN(pipelined__choice)
+#define tmm__xpipelined_add_partials      TMM_FN(pipelined_add_partials)
+#define tmm__xpipelined_any               TMM_FN(pipelined_any)
+#define tmm__xpipelined_clear             TMM_FN(pipelined_clear)
+#define tmm__xpipelined_copies            TMM_FN(pipelined_copies)
+#define tmm__xpipelined_copy_advance      TMM_FN(pipelined_copy_advance)
+#define tmm__xpipelined_copy_begin        TMM_FN(pipelined_copy_begin)
+#define tmm__xpipelined_copy_first        TMM_FN(pipelined_copy_first)
+#define tmm__xpipelined_copy_next         TMM_FN(pipelined_copy_next)
+#define tmm__xpipelined_fill              TMM_FN(pipelined_fill)
+#define tmm__xpipelined_find_place        TMM_FN(pipelined_find_place)
+#define tmm__xpipelined_find_work         TMM_FN(pipelined_find_work)
+#define tmm__xpipelined_fragment          TMM_FN(pipelined_fragment)
+#define tmm__xpipelined_multiply          TMM_FN(pipelined_multiply)
+#define tmm__xpipelined_nn                TMM_FN(pipelined_nn)
+#define tmm__xpipelined_place             TMM_FN(pipelined_place)
+#define tmm__xpipelined_send              TMM_FN(pipelined_send)
+#define tmm__xpipelined_stage             TMM_FN(pipelined_stage)
+#define tmm__xpipelined_store             TMM_FN(pipelined_store)
+#define tmm__xpipelined_tn                TMM_FN(pipelined_tn)
+#define tmm__xrecheck                     TMM_FN(recheck)
+#define tmm__xrecheck_add                 TMM_FN(recheck_add)
+#define tmm__xrecheck_copy                TMM_FN(recheck_copy)
+#define tmm__xrecheck_count               TMM_FN(recheck_count)
+#define tmm__xrecheck_element             TMM_FN(recheck_element)
+#define tmm__xrecheck_find                TMM_FN(recheck_find)
+#define tmm__xrecheck_first               TMM_FN(recheck_first)
+#define tmm__xrecheck_flush               TMM_FN(recheck_flush)
+#define tmm__xrecheck_fp32                TMM_FN(recheck_fp32)
+#define tmm__xrecheck_list                TMM_FN(recheck_list)
+#define tmm__xrecheck_tile                TMM_FN(recheck_tile)
+#define tmm__xskinny__choice              TMM_FN(skinny__choice)
+#define tmm__xskinny__instance            TMM_FN(skinny__instance)
+#define tmm__xsmall__choice               TMM_FN(small__choice)
+#define tmm__xsmall__instance             TMM_FN(small__instance)
+#define tmm__xsquare                      TMM_FN(square)
+#define tmm__xstore2                      TMM_FN(store2)
+#define tmm__xstore4                      TMM_FN(store4)
+#define tmm__xstore_if                    TMM_FN(store_if)
+#define tmm__xstore_masked                TMM_FN(store_masked)
+#define tmm__xstore_row                   TMM_FN(store_row)
+#define tmm__xstore_rows                  TMM_FN(store_rows)
+#define tmm__xstore_sums                  TMM_FN(store_sums)
+#define tmm__xsums2                       TMM_FN(sums2)
+#define tmm__xsums4                       TMM_FN(sums4)
+#define tmm__xtensor__choice              TMM_FN(tensor__choice)
+#define tmm__xvalue                       TMM_FN(value)
+#define tmm__xvector                      TMM_FN(vector)
+#define tmm__xvector_sums                 TMM_FN(vector_sums)
+#define tmm__xwgmma_cols_                 TMM_FN(wgmma_cols_)
+#define tmm__xwgmma_copy_                 TMM_FN(wgmma_copy_)
+#define tmm__xwgmma_multiply_             TMM_FN(wgmma_multiply_)
+#define tmm__xwgmma_place                 TMM_FN(wgmma_place)
+#define tmm__xwgmma_readers_              TMM_FN(wgmma_readers_)
+#define tmm__xwgmma_ring                  TMM_FN(wgmma_ring)
+#define tmm__xwgmma_rows_                 TMM_FN(wgmma_rows_)
+#define tmm__xwgmma_scale_range           TMM_FN(wgmma_scale_range)
+#define tmm__xwgmma_scales                TMM_FN(wgmma_scales)
+#define tmm__xwgmma_stages_               TMM_FN(wgmma_stages_)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
    pass 2 of float. */
@@ -5216,36 +5216,36 @@ static_assert(
    lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
    Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
    pointer may only show at cudaDeviceSynchronize). */
-TMM_API tmm_status tmm_xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                             TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                             long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                             tmm_stream stream);
+TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              tmm_stream stream);
 
 /* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
    does not have. */
-TMM_API tmm_status tmm_xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                  long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                  long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                  TMM_TYPE *C, long long ldc, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                   TMM_TYPE *C, long long ldc, tmm_stream stream);
 
 /* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
    (strides in elements, not negative; 0 for an operand that all share, but not for C). */
-TMM_API tmm_status tmm_xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                     long long ldc, long long strideA, long long strideB,
-                                     long long strideC, long long batch, tmm_stream stream);
-TMM_API tmm_status tmm_xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                          long long N, long long K, TMM_TYPE alpha,
-                                          const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                          long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                          long long strideA, long long strideB, long long strideC,
-                                          long long batch, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      long long ldc, long long strideA, long long strideB,
+                                      long long strideC, long long batch, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                           long long N, long long K, TMM_TYPE alpha,
+                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                           long long strideA, long long strideB, long long strideC,
+                                           long long batch, tmm_stream stream);
 
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
    TMM_REGISTER instead. */
-TMM_API tmm_kernel tmm_xgemm_choice(long long M, long long N, long long K, long long batch);
+TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
@@ -5256,18 +5256,18 @@ TMM_API tmm_kernel tmm_xgemm_choice(long long M, long long N, long long K, long 
    product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
    or K is above 2^31 - 8193 (also of the functions below). */
-TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, const tmm_tensor_options *options,
-                                    tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_tensor_options *options,
+                                     tmm_stream stream);
 
 /* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
    complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
    stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
    the most: a product that needs more is done in parts. */
-TMM_API tmm_status tmm_xgemm_tensor_memory(long long M, long long N, long long K,
-                                           const tmm_tensor_options *options, size_t *bytes);
+TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
+                                            const tmm_tensor_options *options, size_t *bytes);
 
 /* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
@@ -5279,25 +5279,25 @@ TMM_API tmm_status tmm_xgemm_tensor_memory(long long M, long long N, long long K
    the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
    up to 2000.
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
-TMM_API tmm_status tmm_xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
-                                       long long lda, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream);
-TMM_API tmm_status tmm_xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
-                                       long long ldb, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream);
-TMM_API tmm_status tmm_xgemm_prepare_memory(long long lines, long long K, size_t *bytes);
+TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                        long long lda, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                        long long ldb, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes);
 
 /* Frees what was allocated for it, when the work enqueued so far is complete; not for work in other
    streams. *prepared is all zeros then, for which this does nothing. */
-TMM_API tmm_status tmm_xgemm_release(tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream);
 #endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
    memory, copies, multiplies, copies back, frees. From 64 MB of matrices on this is gemm_host
    (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
    unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
-TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                               const TMM_TYPE *B, TMM_TYPE *C);
+TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
+                                const TMM_TYPE *B, TMM_TYPE *C);
 
 #if TMM__HOST_LAYER
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
@@ -5318,10 +5318,10 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
    TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
    lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
    would see rows and columns of blocks. */
-TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                  long long ldc, const tmm_host_options *options);
+TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   long long ldc, const tmm_host_options *options);
 
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
    `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
@@ -5330,24 +5330,24 @@ TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long
    least), in memory for three times that. The call waits for what has been enqueued on the devices
    before, and returns when all is complete; each part's `seconds` is set.
      Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
-TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
-                                   tmm_kernel kernel);
+TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
-TMM_API tmm_status tmm_xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                 TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                 const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                 long long ldc);
+TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  long long ldc);
 
 /* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
    TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
-TMM_API tmm_status tmm_xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, int threads);
+TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/global.cuh. The kernel that teaches global memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
@@ -5359,7 +5359,7 @@ TMM_API tmm_status tmm_xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long lo
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE
-#define tmm_gemm_global tmm_xgemm_global
+#define tmm_gemm_global tmm__xgemm_global
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 
@@ -5430,7 +5430,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #if !TMM__ONE_TILE
 #define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
 #endif
-#define tmm_gemm_shared TMM__JOIN(tmm_xgemm_shared_, TMM_TILE)
+#define tmm_gemm_shared TMM__JOIN(tmm__xgemm_shared_, TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE. At each step all threads together copy one tile of A and one of B into shared
@@ -5733,29 +5733,29 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
        store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
 
 /* Four neighbouring elements of shared memory or C. */
-typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_xelements4 {
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm__xelements4 {
     TMM_TYPE v[4];
-} tmm_xelements4;
+} tmm__xelements4;
 
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_xelements2 {
+typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm__xelements2 {
     TMM_TYPE v[2];
-} tmm_xelements2;
+} tmm__xelements2;
 
 /* Four sums of a partial tile. */
-typedef struct alignas(16) tmm_xsums4 {
+typedef struct alignas(16) tmm__xsums4 {
     TMM_SUM v[4];
-} tmm_xsums4;
+} tmm__xsums4;
 
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-static __device__ __forceinline__ tmm_xsums4 tmm_xload4(const TMM_TYPE *C, bool vector,
-                                                        unsigned mask, TMM_TYPE beta)
+static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector,
+                                                          unsigned mask, TMM_TYPE beta)
 {
-    tmm_xsums4 old = {{0, 0, 0, 0}};
+    tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
-    tmm_xelements4 elements = {{0, 0, 0, 0}};
-    if (vector) elements = *(const tmm_xelements4 *)C;
+    tmm__xelements4 elements = {{0, 0, 0, 0}};
+    if (vector) elements = *(const tmm__xelements4 *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (!vector && (mask >> j & 1)) elements.v[j] = C[j];
@@ -5766,11 +5766,11 @@ static __device__ __forceinline__ tmm_xsums4 tmm_xload4(const TMM_TYPE *C, bool 
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-static __device__ __forceinline__ void tmm_xstore4(TMM_TYPE *C, long long row, long long col,
-                                                   bool vector, unsigned mask, TMM_TYPE alpha,
-                                                   const TMM_SUM *old, const TMM_SUM *sum)
+static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, long long col,
+                                                    bool vector, unsigned mask, TMM_TYPE alpha,
+                                                    const TMM_SUM *old, const TMM_SUM *sum)
 {
-    tmm_xelements4 elements;
+    tmm__xelements4 elements;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -5781,19 +5781,19 @@ static __device__ __forceinline__ void tmm_xstore4(TMM_TYPE *C, long long row, l
 #endif
         if (!vector && inside) C[j] = elements.v[j];
     }
-    if (vector) *(tmm_xelements4 *)C = elements;
+    if (vector) *(tmm__xelements4 *)C = elements;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-static __device__ __forceinline__ void tmm_xstore_rows(TMM_TYPE *C, long long ldc, long long row,
-                                                       long long first_row, long long end,
-                                                       long long col, bool vector, unsigned mask,
-                                                       TMM_TYPE alpha, TMM_TYPE beta,
-                                                       const TMM_SUM (*sum)[8], const int rows)
+static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row,
+                                                        long long first_row, long long end,
+                                                        long long col, bool vector, unsigned mask,
+                                                        TMM_TYPE alpha, TMM_TYPE beta,
+                                                        const TMM_SUM (*sum)[8], const int rows)
 {
-    tmm_xsums4 old[4][2];
+    tmm__xsums4 old[4][2];
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++)
 #pragma unroll
@@ -5805,35 +5805,35 @@ static __device__ __forceinline__ void tmm_xstore_rows(TMM_TYPE *C, long long ld
                 row + h / 2 >= first_row && row + h / 2 < end && (mask >> h % 2 * 4 & 15);
             if (enabled)
                 old[h / 2][h % 2] =
-                    tmm_xload4(C + h / 2 * ldc + h % 2 * 32, vector, mask >> h % 2 * 4, beta);
+                    tmm__xload4(C + h / 2 * ldc + h % 2 * 32, vector, mask >> h % 2 * 4, beta);
         }
     }
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++) {
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
         if (vector && !(mask >> h % 2 * 4 & 1)) continue;
-        tmm_xstore4(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, vector,
-                    mask >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+        tmm__xstore4(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, vector,
+                     mask >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-static __device__ __forceinline__ tmm_xelements2 tmm_xload2(const TMM_TYPE *C, bool aligned,
-                                                            unsigned mask)
+static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned,
+                                                              unsigned mask)
 {
-    tmm_xelements2 elements = {{0, 0}};
-    if (aligned && (mask & 3) == 3) return *(const tmm_xelements2 *)C;
+    tmm__xelements2 elements = {{0, 0}};
+    if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
     if (mask & 1) elements.v[0] = C[0];
     if (mask & 2) elements.v[1] = C[1];
     return elements;
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-static __device__ __forceinline__ void tmm_xstore2(TMM_TYPE *C, long long row, long long col,
-                                                   bool aligned, unsigned mask, TMM_TYPE alpha,
-                                                   TMM_TYPE beta, tmm_xelements2 elements,
-                                                   const TMM_SUM *sum)
+static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, long long col,
+                                                    bool aligned, unsigned mask, TMM_TYPE alpha,
+                                                    TMM_TYPE beta, tmm__xelements2 elements,
+                                                    const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -5848,12 +5848,12 @@ static __device__ __forceinline__ void tmm_xstore2(TMM_TYPE *C, long long row, l
 #endif
         if (inside && !vector) C[j] = elements.v[j];
     }
-    if (vector) *(tmm_xelements2 *)C = elements;
+    if (vector) *(tmm__xelements2 *)C = elements;
 }
 
 /* One element from or to global memory; one that is not enabled is left as it is. */
-static __device__ __forceinline__ void tmm_xload_if(TMM_TYPE *to, const TMM_TYPE *from,
-                                                    bool enabled)
+static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from,
+                                                     bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
@@ -5861,7 +5861,7 @@ static __device__ __forceinline__ void tmm_xload_if(TMM_TYPE *to, const TMM_TYPE
         *to = *from;
 }
 
-static __device__ __forceinline__ void tmm_xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
@@ -5870,8 +5870,8 @@ static __device__ __forceinline__ void tmm_xstore_if(TMM_TYPE *to, TMM_TYPE from
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm_xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                      bool enabled, long long row, long long col)
+static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
+                                                       bool enabled, long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
@@ -5884,22 +5884,22 @@ static __device__ __forceinline__ TMM_TYPE tmm_xvalue(TMM_SUM sum, TMM_TYPE alph
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as the mask has them. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-static __device__ __forceinline__ void tmm_xstore_masked(TMM_TYPE *C, long long row, long long col,
-                                                         const int count, unsigned mask,
-                                                         TMM_TYPE alpha, TMM_TYPE beta,
-                                                         const TMM_SUM *sum)
+static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col,
+                                                          const int count, unsigned mask,
+                                                          TMM_TYPE alpha, TMM_TYPE beta,
+                                                          const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
     TMM_TYPE elements[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int j = 0; j < count; j++) tmm_xload_if(&elements[j], C + j, read >> j & 1);
+    for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
         bool enabled = mask >> j & 1;
-        tmm_xstore_if(C + j, tmm_xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
+        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
     }
 }
 
@@ -5907,31 +5907,31 @@ static __device__ __forceinline__ void tmm_xstore_masked(TMM_TYPE *C, long long 
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-static __device__ __forceinline__ void tmm_xstore_row(TMM_TYPE *C, long long row, long long col,
-                                                      bool vector, unsigned mask, TMM_TYPE alpha,
-                                                      TMM_TYPE beta, const TMM_SUM *sum)
+static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long row, long long col,
+                                                       bool vector, unsigned mask, TMM_TYPE alpha,
+                                                       TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    tmm_xelements4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    tmm__xelements4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        tmm_xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+        tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_TYPE *element = &elements[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm_xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
+        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
-        if (mask & 1) *(tmm_xelements4 *)C = elements[0];
-        if (mask & 16) *(tmm_xelements4 *)(C + 32) = elements[1];
+        if (mask & 1) *(tmm__xelements4 *)C = elements[0];
+        if (mask & 16) *(tmm__xelements4 *)(C + 32) = elements[1];
         return;
     }
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        tmm_xstore_if(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
+        tmm__xstore_if(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
@@ -5940,8 +5940,8 @@ static __device__ __forceinline__ void tmm_xstore_row(TMM_TYPE *C, long long row
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
-static __device__ __forceinline__ void tmm_xfind_tile(const tmm__schedule *s, int BAND, int tile,
-                                                      int *down, int *across)
+static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int BAND, int tile,
+                                                       int *down, int *across)
 {
     int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
     int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
@@ -5952,15 +5952,15 @@ static __device__ __forceinline__ void tmm_xfind_tile(const tmm__schedule *s, in
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-static __device__ __forceinline__ void tmm_xstore_sums(long long M, long long N, TMM_TYPE alpha,
-                                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                       const tmm__schedule *s, int rows,
-                                                       int warps_down, int tile, int thread,
-                                                       int number, const tmm_xsums4 *swapped)
+static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha,
+                                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                                        const tmm__schedule *s, int rows,
+                                                        int warps_down, int tile, int thread,
+                                                        int number, const tmm__xsums4 *swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
     int down, across, i = number / 2, j = number % 2;
-    tmm_xfind_tile(s, TMM__BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
     if (row > M - tile_m && !s->packed_A && M >= tile_m) row = M - tile_m;
@@ -5972,7 +5972,7 @@ static __device__ __forceinline__ void tmm_xstore_sums(long long M, long long N,
     C += row * ldc + col;
     unsigned mask = tmm__column_mask(col, 4, first_col, N);
     bool vector = (size_t)C % 16 == 0 && mask == 15;
-    tmm_xstore4(C, row, col, vector, mask, alpha, tmm_xload4(C, vector, mask, beta).v, sum);
+    tmm__xstore4(C, row, col, vector, mask, alpha, tmm__xload4(C, vector, mask, beta).v, sum);
 }
 #endif
 /* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
@@ -5990,12 +5990,12 @@ static __device__ __forceinline__ void tmm_xstore_sums(long long M, long long N,
    Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
    threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xpack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
-              long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
-              const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
-              TMM_TYPE *__restrict__ packedB, long long pitchB)
+    tmm__xpack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+               long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+               const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+               TMM_TYPE *__restrict__ packedB, long long pitchB)
 {
-    __shared__ tmm_xelements4 square[64][16];
+    __shared__ tmm__xelements4 square[64][16];
     const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
     TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
     long long lines = blockIdx.z == 0 ? linesA : linesB;
@@ -6012,18 +6012,18 @@ TMM_KERNEL void __launch_bounds__(256)
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        tmm_xelements4 vectors[4];
+        tmm__xelements4 vectors[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                vectors[i] = *(const tmm_xelements4 *)x;
+                vectors[i] = *(const tmm__xelements4 *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     vectors[i].v[j] = 0;
-                    tmm_xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    tmm__xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -6042,7 +6042,7 @@ TMM_KERNEL void __launch_bounds__(256)
         for (int i = 0; i < 64; i += 16) {
             unsigned k = thread / 16 + i, column = thread % 16;
             if (k0 + k < K)
-                *(tmm_xelements4 *)(to + (k0 + k) * pitch + line0 + column * 4) =
+                *(tmm__xelements4 *)(to + (k0 + k) * pitch + line0 + column * 4) =
                     square[k][column ^ (k / 4)];
         }
         __syncthreads();
@@ -6057,21 +6057,21 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
-                     int groups_k, int tensor, const tmm__schedule s)
+    tmm__xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                      TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
+                      int groups_k, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, vectors = rows * COLS / 4;
-    __shared__ tmm_xsums4 sums[256];
+    __shared__ tmm__xsums4 sums[256];
     int groups = 256 / groups_k, part = threadIdx.x / groups;
     int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the vector in the tile */
     int tile = blockIdx.y;
-    const tmm_xsums4 *from =
-        (const tmm_xsums4 *)s.partials + (long long)tile * slices * (vectors * 128) + group;
-    tmm_xsums4 sum = {{0, 0, 0, 0}};
+    const tmm__xsums4 *from =
+        (const tmm__xsums4 *)s.partials + (long long)tile * slices * (vectors * 128) + group;
+    tmm__xsums4 sum = {{0, 0, 0, 0}};
 #pragma unroll 4
     for (int slice = slices * part / groups_k; slice < slices * (part + 1) / groups_k; slice++) {
-        tmm_xsums4 more = from[(long long)slice * (vectors * 128)];
+        tmm__xsums4 more = from[(long long)slice * (vectors * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
@@ -6086,12 +6086,12 @@ TMM_KERNEL void __launch_bounds__(256)
 
     /* As in the kernel that left them: for other types than double, one that is known. */
     if (!TMM__IS_DOUBLE || !tensor) {
-        tmm_xstore_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128,
-                        group / 128, &sum);
+        tmm__xstore_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128,
+                         group / 128, &sum);
         return;
     }
     int down, across;
-    tmm_xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+    tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
     /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
     const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
     const int thread = group % 128, matrix = group / 128;
@@ -6103,9 +6103,9 @@ TMM_KERNEL void __launch_bounds__(256)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
             TMM_TYPE *c = C + row * ldc + col;
-            tmm_xelements2 old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = tmm_xload2(c, false, mask);
-            tmm_xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
+            tmm__xelements2 old = {{0, 0}};
+            if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);
+            tmm__xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif
@@ -6116,24 +6116,24 @@ TMM_KERNEL void __launch_bounds__(256)
    rows of C that a thread owns.
 
    What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
-typedef struct tmm_xpipelined_copies {
+typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
     int toA, toB, to3;                 /* where the first element goes in a stage */
     int modeA, modeB, kA, kB;          /* kA, kB: the k of that element in a step */
     int rows_left, cols_left, left3;   /* lines that there are from it on */
     bool predicated, is_128x64;        /* C is smaller than a tile; the third unit is of A */
-} tmm_xpipelined_copies;
+} tmm__xpipelined_copies;
 
 /* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
    `to`, `from`: its first element in shared memory and in global memory. The elements of its next
    passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
    filled with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted
    from the first element. `mode`, `lines` and `unpredicated` are constants. */
-static __device__ __forceinline__ void tmm_xcopy_tile(TMM_TYPE *to, const char *from,
-                                                      unsigned stride, int mode, int lines,
-                                                      bool unpredicated, bool valid, int lines_left,
-                                                      int depth_left)
+static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char *from,
+                                                       unsigned stride, int mode, int lines,
+                                                       bool unpredicated, bool valid,
+                                                       int lines_left, int depth_left)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
@@ -6164,9 +6164,9 @@ static __device__ __forceinline__ void tmm_xcopy_tile(TMM_TYPE *to, const char *
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
-static __device__ __forceinline__ void tmm_xcopy_unit(TMM_TYPE *to, const char *from,
-                                                      unsigned stride, int mode, bool unpredicated,
-                                                      int lines_left, bool valid)
+static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char *from,
+                                                       unsigned stride, int mode, bool unpredicated,
+                                                       int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (unpredicated && mode == TMM__VECTORS) {
@@ -6200,8 +6200,8 @@ static __device__ __forceinline__ void tmm_xcopy_unit(TMM_TYPE *to, const char *
 
 /* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
    on. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_begin(
-    tmm_xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
+static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
+    tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
     long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
 {
@@ -6239,50 +6239,50 @@ static __device__ __forceinline__ void tmm_xpipelined_copy_begin(
 }
 
 /* Copies a step of `depth` k with predicates: before the main loop. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_first(const tmm_xpipelined_copies *c,
-                                                                 TMM_TYPE *to, int depth,
-                                                                 const bool ANY, const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
+                                                                  TMM_TYPE *to, int depth,
+                                                                  const bool ANY, const int ROWS)
 {
     const int LINES_A = 8 * ROWS, LINES_B = 128;
     if (ANY) {
-        tmm_xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
-                       c->kA < depth);
-        tmm_xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
-                       c->kB < depth);
-        tmm_xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
-                       c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
-                       (c->is_128x64 ? c->kA : c->kB) < depth);
+        tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
+                        c->kA < depth);
+        tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
+                        c->kB < depth);
+        tmm__xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+                        c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
+                        (c->is_128x64 ? c->kA : c->kB) < depth);
     } else {
-        tmm_xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128,
-                       depth - c->kA);
-        tmm_xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128,
-                       depth - c->kB);
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128,
+                        depth - c->kA);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128,
+                        depth - c->kB);
     }
 }
 
 /* Copies a whole step, or zeros: in the main loop. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_next(const tmm_xpipelined_copies *c,
-                                                                TMM_TYPE *to, bool more,
-                                                                const bool ANY, const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
+                                                                 TMM_TYPE *to, bool more,
+                                                                 const bool ANY, const int ROWS)
 {
     const int LINES_A = 8 * ROWS, LINES_B = 128;
     if (!ANY) {
-        tmm_xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
-        tmm_xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
     } else if (more) {
-        tmm_xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left,
-                       true);
-        tmm_xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, !c->predicated, c->cols_left,
-                       true);
-        tmm_xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
-                       c->is_128x64 ? c->modeA : c->modeB, !c->predicated, c->left3, true);
+        tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left,
+                        true);
+        tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, !c->predicated, c->cols_left,
+                        true);
+        tmm__xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+                        c->is_128x64 ? c->modeA : c->modeB, !c->predicated, c->left3, true);
     }
 }
 
 /* Moves on by `depth` k. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_advance(tmm_xpipelined_copies *c,
-                                                                   int depth, long long csA,
-                                                                   long long rsB)
+static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c,
+                                                                    int depth, long long csA,
+                                                                    long long rsB)
 {
     enum { SIZE = sizeof(TMM_TYPE) };
     c->fromA += depth * csA * SIZE;
@@ -6292,18 +6292,18 @@ static __device__ __forceinline__ void tmm_xpipelined_copy_advance(tmm_xpipeline
 
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
-static __device__ __forceinline__ void tmm_xpipelined_fill(tmm_xpipelined_copies *c,
-                                                           TMM_TYPE *shared, const int STAGE,
-                                                           int left, int first_depth, long long csA,
-                                                           long long rsB, const bool ANY,
-                                                           const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
+                                                            TMM_TYPE *shared, const int STAGE,
+                                                            int left, int first_depth,
+                                                            long long csA, long long rsB,
+                                                            const bool ANY, const int ROWS)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left) tmm_xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
-        tmm_xpipelined_copy_advance(c, depth, csA, rsB);
+        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
+        tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
 }
@@ -6318,7 +6318,7 @@ static __device__ __forceinline__ void tmm_xpipelined_fill(tmm_xpipelined_copies
 
 /* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm_xpipelined_add_partials(
+static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
     int thread, TMM_SUM (*sum)[8], const int ROWS)
 {
@@ -6331,12 +6331,12 @@ static __device__ __forceinline__ void tmm_xpipelined_add_partials(
         tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
     __syncthreads();
     for (int other = share + 1; other <= share + others; other++) {
-        const tmm_xsums4 *from =
-            (const tmm_xsums4 *)s->partials + (long long)other * ((int)VECTORS * THREADS) + thread;
+        const tmm__xsums4 *from =
+            (const tmm__xsums4 *)s->partials + (long long)other * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
         for (int q = 0; q < VECTORS; q++) {
             TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-            tmm_xsums4 swapped = from[q * THREADS];
+            tmm__xsums4 swapped = from[q * THREADS];
             if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
             v[1] += swapped.v[0];
             v[0] += swapped.v[1];
@@ -6347,16 +6347,16 @@ static __device__ __forceinline__ void tmm_xpipelined_add_partials(
 }
 
 /* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
-typedef struct tmm_xpipelined_place {
+typedef struct tmm__xpipelined_place {
     TMM_TYPE *C;
     long long row, col, first_row;
     unsigned mask;
     bool aligned;
-} tmm_xpipelined_place;
+} tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm_xpipelined_find_place(
-    tmm_xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
+static __device__ __forceinline__ void tmm__xpipelined_find_place(
+    tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
     long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
@@ -6369,7 +6369,7 @@ static __device__ __forceinline__ void tmm_xpipelined_find_place(
     int warp = thread / 32, lane = thread % 32;
     int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
     int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
-    tmm_xfind_tile(s, TMM__BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
     if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -6386,8 +6386,9 @@ static __device__ __forceinline__ void tmm_xpipelined_find_place(
 
 /* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
    of its own. */
-static __device__ __forceinline__ void tmm_xpipelined_stage(tmm_xsums4 *own, int i,
-                                                            const TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
+                                                             const TMM_SUM (*sum)[8],
+                                                             const int ROWS)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
@@ -6396,7 +6397,7 @@ static __device__ __forceinline__ void tmm_xpipelined_stage(tmm_xsums4 *own, int
 #pragma unroll
         for (int q = 0; q < 2 * STAGED_ROWS; q++) {
             const TMM_SUM *v = &sum[from + q / 2][q % 2 * 4];
-            tmm_xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
+            tmm__xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
             own[q * THREADS] = swapped;
         }
     }
@@ -6404,7 +6405,7 @@ static __device__ __forceinline__ void tmm_xpipelined_stage(tmm_xsums4 *own, int
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-static __device__ __forceinline__ void tmm_xpipelined_store(
+static __device__ __forceinline__ void tmm__xpipelined_store(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
     bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
 {
@@ -6415,8 +6416,8 @@ static __device__ __forceinline__ void tmm_xpipelined_store(
 #pragma unroll
             for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
                 int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                tmm_xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
-                                alpha, beta, &sum[i], ALIGNED_ROWS);
+                tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
+                                 alpha, beta, &sum[i], ALIGNED_ROWS);
             }
 #pragma unroll
             for (int h = 0; h < ROWS / 2; h++)
@@ -6428,8 +6429,8 @@ static __device__ __forceinline__ void tmm_xpipelined_store(
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
-        tmm_xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha, beta,
-                        sum, STORED_ROWS);
+        tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
+                         beta, sum, STORED_ROWS);
 #pragma unroll
         for (int h = 0; h < ROWS - STORED_ROWS; h++)
 #pragma unroll
@@ -6440,9 +6441,10 @@ static __device__ __forceinline__ void tmm_xpipelined_store(
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
-static __device__ __forceinline__ void tmm_xpipelined_send(tmm_xsums4 *all, const tmm__schedule *s,
-                                                           int part, int rank,
-                                                           const TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
+                                                            const tmm__schedule *s, int part,
+                                                            int rank, const TMM_SUM (*sum)[8],
+                                                            const int ROWS)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = ROWS * COLS / 4;
@@ -6457,7 +6459,7 @@ static __device__ __forceinline__ void tmm_xpipelined_send(tmm_xsums4 *all, cons
             left = part;
             other++;
         }
-        tmm_xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
+        tmm__xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
 #pragma unroll
         for (int i = 0; i < (int)sizeof swapped; i += 16)
             tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
@@ -6543,9 +6545,9 @@ static __device__ __forceinline__ void tmm_xpipelined_send(tmm_xsums4 *all, cons
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
    finds one operand where the first has read it. */
-static __device__ __forceinline__ void tmm_xpipelined_multiply(const tmm_xelements4 *a,
-                                                               const tmm_xelements4 *b,
-                                                               TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
+                                                                const tmm__xelements4 *b,
+                                                                TMM_SUM (*sum)[8], const int ROWS)
 {
     enum { COLS = 8 };
 #pragma unroll
@@ -6557,7 +6559,7 @@ static __device__ __forceinline__ void tmm_xpipelined_multiply(const tmm_xelemen
         }
 }
 
-static __device__ __forceinline__ void tmm_xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
 {
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
@@ -6568,11 +6570,11 @@ static __device__ __forceinline__ void tmm_xpipelined_clear(TMM_SUM (*sum)[8], c
 /* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
    is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
    theirs. */
-static __device__ __forceinline__ bool tmm_xpipelined_find_work(const tmm__schedule *s, int work,
-                                                                int share, int blocks,
-                                                                int streamk_blocks,
-                                                                long long streamk_steps, int *tile,
-                                                                int *begin, int *end)
+static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__schedule *s, int work,
+                                                                 int share, int blocks,
+                                                                 int streamk_blocks,
+                                                                 long long streamk_steps, int *tile,
+                                                                 int *begin, int *end)
 {
     int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (!TMM__IS_INTEGER || share < streamk_blocks) {
@@ -6596,9 +6598,10 @@ static __device__ __forceinline__ bool tmm_xpipelined_find_work(const tmm__sched
 
 /* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
    elements. */
-static __device__ __forceinline__ void tmm_xpipelined_fragment(int thread, bool is_128x64,
-                                                               int *row0, int *col0, const bool ANY,
-                                                               const int ROWS, const int PART)
+static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
+                                                                int *row0, int *col0,
+                                                                const bool ANY, const int ROWS,
+                                                                const int PART)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
@@ -6672,29 +6675,29 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 
     for (int work = 0;; work++) {
         int share = blocks - 1 - tmm__block(), begin = 0, end = s.steps, tile;
-        if (!tmm_xpipelined_find_work(&s, work, share, blocks, streamk_blocks, streamk_steps, &tile,
-                                      &begin, &end))
+        if (!tmm__xpipelined_find_work(&s, work, share, blocks, streamk_blocks, streamk_steps,
+                                       &tile, &begin, &end))
             break;
         int down, across;
-        tmm_xfind_tile(&s, TMM__BAND, tile, &down, &across);
+        tmm__xfind_tile(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
         int thread = tmm__thread();
-        tmm_xpipelined_copies copies;
+        tmm__xpipelined_copies copies;
         int row0, col0;
-        tmm_xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
+        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
-        tmm_xpipelined_clear(sum, ROWS);
+        tmm__xpipelined_clear(sum, ROWS);
 
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        tmm_xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
-                                  A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
-                                  csB, row, col, k, ANY, ROWS);
+        tmm__xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
+                                   A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
+                                   csB, row, col, k, ANY, ROWS);
         int left = end - begin;
-        tmm_xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
-                            rsB, ANY, ROWS);
+        tmm__xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
+                             rsB, ANY, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
@@ -6702,14 +6705,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             TMM__HIDE(copies.strideA);
             TMM__HIDE(copies.strideB);
         }
-        tmm_xelements4 a[2][ROWS / 4], b[2][COLS / 4];
+        tmm__xelements4 a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
         for (int q = 0; q < ROWS / 4; q++)
-            a[0][q] = *(const tmm_xelements4 *)(shared + row0 + 16 * q);
+            a[0][q] = *(const tmm__xelements4 *)(shared + row0 + 16 * q);
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            b[0][q] = *(const tmm_xelements4 *)(shared + col0 + 32 * q);
+            b[0][q] = *(const tmm__xelements4 *)(shared + col0 + 32 * q);
 #pragma unroll 1
         for (; left > 0; left--) {
 #pragma unroll
@@ -6723,19 +6726,19 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #pragma unroll
                 for (int q = 0; q < COLS / 4; q++)
                     b[then][q] =
-                        *(const tmm_xelements4 *)(shared + read + next * PITCH_B + col0 + 32 * q);
+                        *(const tmm__xelements4 *)(shared + read + next * PITCH_B + col0 + 32 * q);
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     a[then][q] =
-                        *(const tmm_xelements4 *)(shared + read + next * PITCH_A + row0 + 16 * q);
+                        *(const tmm__xelements4 *)(shared + read + next * PITCH_A + row0 + 16 * q);
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    tmm_xpipelined_copy_next(&copies, to, more, ANY, ROWS);
-                    tmm_xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
+                    tmm__xpipelined_copy_next(&copies, to, more, ANY, ROWS);
+                    tmm__xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
-                tmm_xpipelined_multiply(a[now], b[now], sum, ROWS);
+                tmm__xpipelined_multiply(a[now], b[now], sum, ROWS);
             }
         }
         TMM__COPY_WAIT(0);
@@ -6747,34 +6750,34 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
             /* [slice][vector][thread] */
             extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
-            tmm_xsums4 *all = (tmm_xsums4 *)tmm__cluster_sums + thread;
+            tmm__xsums4 *all = (tmm__xsums4 *)tmm__cluster_sums + thread;
             int part = VECTORS / s.cluster, rank = share % s.cluster;
             static_assert(VECTORS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
             tmm__cluster_wait();
-            tmm_xpipelined_send(all, &s, part, rank, sum, ROWS);
+            tmm__xpipelined_send(all, &s, part, rank, sum, ROWS);
             tmm__cluster_arrive(true);
             tmm__cluster_wait();
 #pragma unroll 1
             for (int n = 0; n < part; n++) {
-                tmm_xsums4 total = all[n * THREADS];
+                tmm__xsums4 total = all[n * THREADS];
                 for (int p = 1; p < s.cluster; p++) {
-                    tmm_xsums4 more = all[(p * part + n) * THREADS];
+                    tmm__xsums4 more = all[(p * part + n) * THREADS];
 #pragma unroll
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
-                tmm_xstore_sums(M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile,
-                                thread, rank * part + n, &total);
+                tmm__xstore_sums(M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile,
+                                 thread, rank * part + n, &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_xsums4 *to =
-                (tmm_xsums4 *)s.partials + (long long)share * ((int)VECTORS * THREADS) + thread;
+            tmm__xsums4 *to =
+                (tmm__xsums4 *)s.partials + (long long)share * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < VECTORS; q++) {
                 const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-                tmm_xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
+                tmm__xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -6782,32 +6785,32 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         if (end < s.steps) { /* the owner: add what the others have left */
-            tmm_xpipelined_add_partials(&s, share, streamk_blocks, streamk_steps, tile, thread, sum,
-                                        ROWS);
+            tmm__xpipelined_add_partials(&s, share, streamk_blocks, streamk_steps, tile, thread,
+                                         sum, ROWS);
         }
-        tmm_xpipelined_place place;
-        tmm_xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY,
-                                  TN, ROWS);
+        tmm__xpipelined_place place;
+        tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
+                                   ANY, TN, ROWS);
         if (TN) {
             /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
                The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
-            tmm_xsums4 *own = (tmm_xsums4 *)shared + thread;
+            tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
-                tmm_xpipelined_stage(own, i, sum, ROWS);
+                tmm__xpipelined_stage(own, i, sum, ROWS);
 #pragma unroll 1
                 for (int h = 0; h < STAGED_ROWS; h++) {
                     TMM_SUM row_sums[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        tmm_xsums4 swapped = own[(2 * h + q) * THREADS];
+                        tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
 #pragma unroll
                         for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (place.row >= place.first_row && place.row < M)
-                        tmm_xstore_row(place.C, place.row, place.col, vector, place.mask, alpha,
-                                       beta, row_sums);
+                        tmm__xstore_row(place.C, place.row, place.col, vector, place.mask, alpha,
+                                        beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -6815,8 +6818,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        tmm_xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                             place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS);
+        tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
+                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS);
     }
 #endif
 }
@@ -6830,20 +6833,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 /* What the kernels of the next two sections share. */
 
 /* What one wide copy moves; so many sums; and two sums. */
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_xvector {
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm__xvector {
     TMM_TYPE v[TMM__WIDE];
-} tmm_xvector;
+} tmm__xvector;
 typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
-                                                        : 16) tmm_xvector_sums {
+                                                        : 16) tmm__xvector_sums {
     TMM_SUM v[TMM__WIDE];
-} tmm_xvector_sums;
-typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_xsums2 {
+} tmm__xvector_sums;
+typedef struct alignas(2 * sizeof(TMM_SUM)) tmm__xsums2 {
     TMM_SUM v[2];
-} tmm_xsums2;
+} tmm__xsums2;
 
 /* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm_xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
-                                                     bool inside)
+static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
+                                                      bool inside)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
@@ -6856,8 +6859,8 @@ static __device__ __forceinline__ void tmm_xcopy_one(TMM_TYPE *to, const TMM_TYP
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
-static __device__ __forceinline__ void tmm_xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                 TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                  TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
 {
     double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
     double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
@@ -6878,9 +6881,9 @@ static __device__ __forceinline__ void tmm_xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
    two to five microseconds with its launch. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                  const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                  long long ldc, long long batchC)
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                   const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                   long long ldc, long long batchC)
 {
     __shared__ TMM_SUM sums[8][32];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -6904,7 +6907,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    tmm_xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
+    tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 /* src/tiledmm/kernels/small.cuh. The kernel for a small C.
@@ -7025,7 +7028,7 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
     } else if (mode == TMM__ALONG_K) {
 #pragma unroll
         for (int i = 0; i < lines / 4; i++) {
-            tmm_xcopy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            tmm__xcopy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
             x += step;
         }
     } else {
@@ -7033,8 +7036,8 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
         for (int i = 0; i < 4; i++) {
 #pragma unroll
             for (int j = 0; j < lines; j += 16)
-                tmm_xcopy_one(&tile[2 * i * ld + j], x + j,
-                              full || (j < lines_left && 2 * i < k_left));
+                tmm__xcopy_one(&tile[2 * i * ld + j], x + j,
+                               full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -7059,8 +7062,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 #pragma unroll
             for (int j = 0; j < COLS / 8; j++) {
                 const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                tmm_xsums2 pair = {{two[0], two[1]}};
-                *(tmm_xsums2 *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+                tmm__xsums2 pair = {{two[0], two[1]}};
+                *(tmm__xsums2 *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
             }
     } else {
 #pragma unroll
@@ -7078,20 +7081,20 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 
 /* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
    of its first warp at `first`. */
-static __device__ __forceinline__ tmm_xvector_sums tmm__small_add(const unsigned char *first,
-                                                                  int members)
+static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigned char *first,
+                                                                   int members)
 {
     enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
-    tmm_xvector_sums total;
+    tmm__xvector_sums total;
 #pragma unroll
     for (int j = 0; j < WIDE; j++) total.v[j] = 0;
 #pragma unroll 1
     for (int half = 0; half < members; half += HALF) {
-        tmm_xvector_sums part[HALF];
+        tmm__xvector_sums part[HALF];
 #pragma unroll
         for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
-            part[w] = *(const tmm_xvector_sums *)(first + (half + w < members ? half + w : 0) *
-                                                              (TMM__SMALL_WARP));
+            part[w] = *(const tmm__xvector_sums *)(first + (half + w < members ? half + w : 0) *
+                                                               (TMM__SMALL_WARP));
 #pragma unroll
         for (int w = 0; w < HALF; w++)
 #pragma unroll
@@ -7222,18 +7225,18 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
                 for (int j = 0; j < COLS / 8; j++)
-                    tmm_xdmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
-                              fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                    tmm__xdmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                               fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
             const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
-                tmm_xelements4 fa[DOWN / 4];
+                tmm__xelements4 fa[DOWN / 4];
                 tmm__small_elements fb[ACROSS / WIDTH];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
-                    fa[q] = *(const tmm_xelements4 *)&a[k * LDA + 16 * q];
+                    fa[q] = *(const tmm__xelements4 *)&a[k * LDA + 16 * q];
 #pragma unroll
                 for (int q = 0; q < ACROSS / WIDTH; q++)
                     fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
@@ -7256,7 +7259,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_xvector) == 0;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
@@ -7266,7 +7269,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm_xvector_sums total =
+        tmm__xvector_sums total =
             tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
@@ -7279,20 +7282,20 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm_xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
+            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
             continue;
         }
-        tmm_xvector old;
+        tmm__xvector old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const tmm_xvector *)out;
+        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm_xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
-        *(tmm_xvector *)out = old;
+        *(tmm__xvector *)out = old;
     }
 #endif
 }
@@ -7411,7 +7414,7 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, int t
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
-                tmm_xcopy_one(place + v, x + v * apart, v * apart < valid);
+                tmm__xcopy_one(place + v, x + v * apart, v * apart < valid);
         }
     }
 }
@@ -7419,8 +7422,7 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, int t
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
 static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, bool wide,
-                                                              int thread)
+                                                              int line0, int apart, int thread)
 {
     enum {
         ALONG_K = TMM__SKINNY_ALONG_K,
@@ -7502,7 +7504,7 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                      row * (transposed ? lines : width) + col] = total;
             continue;
         }
-        tmm_xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 }
 #endif
@@ -7549,7 +7551,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector n has line line0 + n, or k0 + n along the lines.
        Its elements lie `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(tmm_xvector) ==
+                    alignof(tmm__xvector) ==
                 0;
     int line0, k0, apart;
     if (ALONG_K) {
@@ -7610,7 +7612,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
             if (copiesS) {
 #pragma unroll
                 for (int n = 0; n < S_COPIES; n++)
-                    tmm_xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
+                    tmm__xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
@@ -7624,15 +7626,15 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 
         const TMM_TYPE *now = read;
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
-        tmm_xvector x[4];
+        tmm__xvector x[4];
 #pragma unroll
-        for (int n = 0; n < 4; n++) x[n] = *(const tmm_xvector *)&now[WIDE * (n * 256 + thread)];
+        for (int n = 0; n < 4; n++) x[n] = *(const tmm__xvector *)&now[WIDE * (n * 256 + thread)];
         const TMM_TYPE *s = now + TMM__SKINNY_L;
 #if TMM__SKINNY_ALONG_K
         s += lane * WIDE;
 #pragma unroll
         for (int j = 0; j < WIDTH; j++) {
-            tmm_xvector y = *(const tmm_xvector *)&s[j * LDS];
+            tmm__xvector y = *(const tmm__xvector *)&s[j * LDS];
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
 #pragma unroll
@@ -7640,10 +7642,10 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
         }
 #else
-        tmm_xvector y[4 * WIDTH / WIDE];
+        tmm__xvector y[4 * WIDTH / WIDE];
         s += (warp * 8 + lane / LANES * 4) * LDS;
 #pragma unroll
-        for (int i = 0; i < 4 * WIDTH / WIDE; i++) y[i] = *(const tmm_xvector *)&s[i * WIDE];
+        for (int i = 0; i < 4 * WIDTH / WIDE; i++) y[i] = *(const tmm__xvector *)&s[i * WIDE];
 #pragma unroll
         for (int g = 0; g < 4; g++)
 #pragma unroll
@@ -7657,7 +7659,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
     TMM_SUM *sums = (TMM_SUM *)tmm__memory;
-    tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
+    tmm__skinny_share_sums(sums, sum, line0, apart, thread);
     __syncthreads();
 
     tmm__skinny_store(sums, lines, width, first_line, lines_left, alpha, beta, C, ldc, transposed,
@@ -7740,8 +7742,8 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
 #pragma unroll
                 for (int q = 0; q < 4; q++) {
                     const int at = k + q % 2 * 8;
-                    tmm_xcopy_one(&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
-                                  q / 2 * step < lines_left && at < k_left);
+                    tmm__xcopy_one(&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
+                                   q / 2 * step < lines_left && at < k_left);
                 }
             x += 2 * stride;
             panel += 2 * step;
@@ -7781,8 +7783,8 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
         for (int line = 0; line < lines; line += 32)
 #pragma unroll
             for (int q = 0; q < 2; q++)
-                tmm_xcopy_one(&panel[q * step * ld + line], x + q * step * k_stride + line,
-                              line < lines_left && q * step < k_left);
+                tmm__xcopy_one(&panel[q * step * ld + line], x + q * step * k_stride + line,
+                               line < lines_left && q * step < k_left);
         x += 2 * step * k_stride;
         panel += 2 * step * ld;
         k_left -= 2 * step;
@@ -7832,12 +7834,12 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 b[j] = 0;
-                tmm_xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+                tmm__xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
                 a[i] = 0;
-                tmm_xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
+                tmm__xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -7862,13 +7864,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
         for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm_xelements4 x[DEEP][ROWS / 4];
+            tmm__xelements4 x[DEEP][ROWS / 4];
             TMM_TYPE y[DEEP][COLS];
 #pragma unroll
             for (int d = 0; d < DEEP; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
-                    x[d][q] = *(const tmm_xelements4 *)&a[d * LDA + 4 * q];
+                    x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
 #pragma unroll
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
@@ -7911,7 +7913,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
                 for (int j = 0; j < COLS; j++) {
                     element[j] = 0;
-                    tmm_xload_if(&element[j], C + j * ACROSS, inside[j]);
+                    tmm__xload_if(&element[j], C + j * ACROSS, inside[j]);
                 }
 #pragma unroll
                 for (int j = 0; j < COLS; j++)
@@ -7919,10 +7921,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             }
 #pragma unroll
             for (int j = 0; j < COLS; j++)
-                tmm_xstore_if(C + j * ACROSS,
-                              tmm_xvalue(sum[i][j], alpha, old[j], inside[j], row + first + i,
-                                         col + j * ACROSS),
-                              inside[j]);
+                tmm__xstore_if(C + j * ACROSS,
+                               tmm__xvalue(sum[i][j], alpha, old[j], inside[j], row + first + i,
+                                           col + j * ACROSS),
+                               inside[j]);
             C += ldc;
         }
 #pragma unroll
@@ -7968,12 +7970,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
    vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm_xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
-                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
-                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                     TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                     int block_log2, int group_log2, int layout, int cluster_log2, unsigned magic,
-                     int magic_log2, int beside, int lanes, int apart_log2, int warps_log2)
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
+                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                      long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long ldc, long long batchC, int block_log2, int group_log2, int layout,
+                      int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
+                      int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
@@ -8072,7 +8075,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     C += sizeof(TMM_TYPE) > 4 ? toC : blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C);
-    *C = tmm_xvalue(sum, alpha, old, true, row, col);
+    *C = tmm__xvalue(sum, alpha, old, true, row, col);
 }
 #endif
 /* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
@@ -8089,9 +8092,9 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
    parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
    elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                         const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
-                         TMM_TYPE *__restrict__ C, long long ldc)
+    tmm__xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                          const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
+                          TMM_TYPE *__restrict__ C, long long ldc)
 {
     const long long element = blockIdx.x * 256ll + threadIdx.x;
     if (element >= M * N) return;
@@ -8103,7 +8106,7 @@ TMM_KERNEL void __launch_bounds__(256)
         sum += *partials;
         partials += M * N;
     }
-    tmm_xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
+    tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 
@@ -8168,8 +8171,8 @@ static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const ch
 }
 
 /* Multiply-adds of one group, back and forth: see PIPELINED. */
-static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm_xelements4 p,
-                                                       const tmm_xelements4 *q)
+static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p,
+                                                       const tmm__xelements4 *q)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -8221,15 +8224,15 @@ static __device__ __forceinline__ void tmm__narrow_store(
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 old[u] = 0;
-                tmm_xload_if(&old[u], place, reads && line + u * step < count);
+                tmm__xload_if(&old[u], place, reads && line + u * step < count);
                 place += step * ld;
             }
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 const bool inside = line < count;
-                TMM_TYPE value = tmm_xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
-                                            inside && !split, row, col);
-                tmm_xstore_if(at, value, inside);
+                TMM_TYPE value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                             inside && !split, row, col);
+                tmm__xstore_if(at, value, inside);
                 from += next, line += step, row += step, at += step * ld;
             }
         }
@@ -8344,12 +8347,12 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int down = down_log2 == 2 ? TMM__LANE_DOWN(lane) : lane >> 1 & 1;
     const int across = (lane >> 2 << 1 & ((1 << across_log2) - 1)) | (lane & 1);
     const int row0 = 4 * down, col0 = COLS + 4 * ((thread / 32 << across_log2) + across);
-    tmm_xelements4 a[2][GROUPS], b[2][2];
+    tmm__xelements4 a[2][GROUPS], b[2][2];
     int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
-    for (int g = 0; g < GROUPS; g++) a[0][g] = *(const tmm_xelements4 *)(ring + row0 + 16 * g);
+    for (int g = 0; g < GROUPS; g++) a[0][g] = *(const tmm__xelements4 *)(ring + row0 + 16 * g);
 #pragma unroll
-    for (int h = 0; h < 2; h++) b[0][h] = *(const tmm_xelements4 *)(ring + col0 + LINES / 2 * h);
+    for (int h = 0; h < 2; h++) b[0][h] = *(const tmm__xelements4 *)(ring + col0 + LINES / 2 * h);
     TMM__HIDE(strideP); /* or both are computed anew in each step */
     TMM__HIDE(strideQ);
 #pragma unroll 1
@@ -8366,10 +8369,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
             const TMM_TYPE *row = ring + read + next * PITCH;
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                b[then][h] = *(const tmm_xelements4 *)(row + col0 + LINES / 2 * h);
+                b[then][h] = *(const tmm__xelements4 *)(row + col0 + LINES / 2 * h);
 #pragma unroll
             for (int g = 0; g < GROUPS; g++)
-                a[then][g] = *(const tmm_xelements4 *)(row + row0 + 16 * g);
+                a[then][g] = *(const tmm__xelements4 *)(row + row0 + 16 * g);
             /* Everyone has left the stage that is filled now. Without branches, or the compiler
                would not mix copies and multiply-adds. */
             TMM_TYPE *const to = ring + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
@@ -8404,9 +8407,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const TMM_SUM *some = &sum[4 * from + i / 2][i % 2 * 4];
-                tmm_xsums4 swapped = {
+                tmm__xsums4 swapped = {
                     {some[1], some[0], some[3], some[2]}}; /* why: see PIPELINED */
-                *(tmm_xsums4 *)&sums[lane_place + i / 2 * (LINES + 4) + i % 2 * (tileQ / 2)] =
+                *(tmm__xsums4 *)&sums[lane_place + i / 2 * (LINES + 4) + i % 2 * (tileQ / 2)] =
                     swapped;
             }
         }
@@ -8493,7 +8496,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm_xsquare(int row, int at)
+static __device__ __forceinline__ int tmm__xsquare(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -8502,9 +8505,9 @@ static __device__ __forceinline__ int tmm_xsquare(int row, int at)
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
    valid. near: see tmm__copy_near; negative, if this instance does not ask. */
-static __device__ __forceinline__ void tmm_xcopy_pass(char *stage, int to, int half,
-                                                      const char *from, unsigned stride, int width,
-                                                      int lines, int pass, bool valid, int near)
+static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int half,
+                                                       const char *from, unsigned stride, int width,
+                                                       int lines, int pass, bool valid, int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     from += (unsigned long long)stride * pass;
@@ -8517,8 +8520,8 @@ static __device__ __forceinline__ void tmm_xcopy_pass(char *stage, int to, int h
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
    `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int tmm_xfind_work(const tmm__schedule *s, int work, int share,
-                                                     int *begin, int *end)
+static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, int work, int share,
+                                                      int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, streamk_works = 0, start = 0, stop = 0;
@@ -8580,19 +8583,19 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
         PASSES_A = 32 * DOWN / LINES
     };
     if (pass < PASSES_A) {
-        tmm_xcopy_pass(stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass,
-                       LINES * (ANY ? pass : 0) < rows, near);
+        tmm__xcopy_pass(stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass,
+                        LINES * (ANY ? pass : 0) < rows, near);
     } else if (DOWN == 1 && pass < 2 * PASSES_A) {
         int skip = tall ? PASSES_A : 0;
         const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
-        tmm_xcopy_pass(stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
-                       tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
-                       LINES * (pass - PASSES_A + skip) < (tall ? rows : cols), near);
+        tmm__xcopy_pass(stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB,
+                        from, tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
+                        LINES * (pass - PASSES_A + skip) < (tall ? rows : cols), near);
     } else {
         int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
-        tmm_xcopy_pass(stage, toB + skip * LINES * 128, eightB,
-                       fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
-                       pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
+        tmm__xcopy_pass(stage, toB + skip * LINES * 128, eightB,
+                        fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
+                        pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
 }
 
@@ -8650,12 +8653,12 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
-    tmm_xsums4 *to =
-        (tmm_xsums4 *)s->partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+    tmm__xsums4 *to =
+        (tmm__xsums4 *)s->partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
     for (int q = 0; q < DOWN * ACROSS; q++) {
         const double *four = sum[q / ACROSS][q % ACROSS];
-        tmm_xsums4 sums = {{four[0], four[1], four[2], four[3]}};
+        tmm__xsums4 sums = {{four[0], four[1], four[2], four[3]}};
         to[q * THREADS] = sums;
     }
 }
@@ -8677,11 +8680,11 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
     __syncthreads();
 #pragma unroll 1
     for (int other = share + 1; other <= share + others; other++) {
-        const tmm_xsums4 *from =
-            (const tmm_xsums4 *)s->partials + (long long)other * (DOWN * ACROSS * THREADS) + thread;
+        const tmm__xsums4 *from = (const tmm__xsums4 *)s->partials +
+                                  (long long)other * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
         for (int q = 0; q < DOWN * ACROSS; q++) {
-            tmm_xsums4 more = from[q * THREADS];
+            tmm__xsums4 more = from[q * THREADS];
             if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
 #pragma unroll
             for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
@@ -8721,7 +8724,7 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
     const unsigned log2 = tall ? 0 : 1; /* of warps side by side */
     int down, across;
-    tmm_xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     const int left_warp = across << log2 | (warp & ((1u << log2) - 1));
     const int upper_warp = (down << (2 - log2)) + (int)(warp >> log2);
 #pragma unroll 1
@@ -8734,7 +8737,7 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
         for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                tmm_xelements2 two = *(const tmm_xelements2 *)(from + 16 * THREADS * h);
+                tmm__xelements2 two = *(const tmm__xelements2 *)(from + 16 * THREADS * h);
                 total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
             }
         }
@@ -8747,10 +8750,10 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 double old = 0;
-                tmm_xload_if(&old, c + e, beta != 0 && col + e < N);
+                tmm__xload_if(&old, c + e, beta != 0 && col + e < N);
                 old = beta != 0 ? TMM__MUL(beta, old) : 0;
-                tmm_xstore_if(c + e, tmm_xvalue(total[e], alpha, old, col + e < N, row, col + e),
-                              col + e < N);
+                tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, col + e < N, row, col + e),
+                               col + e < N);
             }
         }
     }
@@ -8774,8 +8777,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) {
-            tmm_xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
-            *(tmm_xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+            tmm__xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(tmm__xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
         }
     __syncwarp();
     col += lane, own += lane;
@@ -8788,13 +8791,14 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 #pragma unroll
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
-            tmm_xload_if(&old[r], C + r * ldc, beta != 0 && first + r < count);
+            tmm__xload_if(&old[r], C + r * ldc, beta != 0 && first + r < count);
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
             const bool enabled = first + r < count;
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
-            tmm_xstore_if(C, tmm_xvalue(own[r * PITCH], alpha, before, enabled, row, col), enabled);
+            tmm__xstore_if(C, tmm__xvalue(own[r * PITCH], alpha, before, enabled, row, col),
+                           enabled);
         }
     }
     __syncwarp();
@@ -8809,14 +8813,14 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4 };
-    tmm_xelements2 old[2][ACROSS];
+    tmm__xelements2 old[2][ACROSS];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = tmm_xload2(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -8824,8 +8828,8 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm_xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta,
-                        old[h][j], &sum[j][2 * h]);
+            tmm__xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta,
+                         old[h][j], &sum[j][2 * h]);
     }
 }
 
@@ -8872,7 +8876,7 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
     int down, across, thread = tmm__thread(), lane = thread % 32;
     int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
     int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
-    tmm_xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
     if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;
@@ -8959,10 +8963,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm_xfind_work(&s, work, share, &begin, &end);
+        int tile = tmm__xfind_work(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
-        tmm_xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Large tiles are moved back inside, unless what lies outside may be read. */
         if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
@@ -8976,9 +8980,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
         if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
         int toA =
-            along_kA ? tmm_xsquare(lineA, kA) : tmm_xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
+            along_kA ? tmm__xsquare(lineA, kA) : tmm__xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
         int toB =
-            along_kB ? tmm_xsquare(lineB, kB) : tmm_xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
+            along_kB ? tmm__xsquare(lineB, kB) : tmm__xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
         toB += STAGE_A;
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
@@ -8988,8 +8992,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm_xsquare(g, t) : tmm_xsquare(t, g);
-        int firstB = along_kB ? tmm_xsquare(g, t) : tmm_xsquare(t, g);
+        int firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+        int firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
         firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
@@ -9088,7 +9092,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
-        tile = tmm_xfind_work(&s, work, share, &begin, &end);
+        tile = tmm__xfind_work(&s, work, share, &begin, &end);
 #endif
         if (tmm__tensor_by_cluster(&s, shared + (int)STAGES * STAGE, share, tile, tall, M, N, alpha,
                                    beta, C, ldc, sum))
@@ -9687,9 +9691,9 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_xgemm_convert(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
-                      const tmm__fp16_operand out_a, const tmm__lines b,
-                      const tmm__fp16_operand out_b)
+    tmm__xgemm_convert(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
+                       const tmm__fp16_operand out_a, const tmm__lines b,
+                       const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
@@ -10013,22 +10017,22 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
    the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
    line *line and k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm_xrecheck_first(const tmm__lines *from, int vectors,
-                                                          int thread, int *line, int *k)
+static __device__ __forceinline__ void tmm__xrecheck_first(const tmm__lines *from, int vectors,
+                                                           int thread, int *line, int *k)
 {
     bool along_k = from->k_stride == 1;
     *line = along_k ? thread / 16 : thread % (64 * vectors);
     *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm_xrecheck_copy(float *to, const tmm__lines *from,
-                                                         const float *at, int vectors, int lines,
-                                                         int depth, int thread)
+static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__lines *from,
+                                                          const float *at, int vectors, int lines,
+                                                          int depth, int thread)
 {
     int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
     int line, k;
-    tmm_xrecheck_first(from, vectors, thread, &line, &k);
+    tmm__xrecheck_first(from, vectors, thread, &line, &k);
     to += k * TMM__RECHECK_PITCH + line;
 #pragma unroll 4
     for (int i = 0; i < 4 * vectors; i++) {
@@ -10040,8 +10044,8 @@ static __device__ __forceinline__ void tmm_xrecheck_copy(float *to, const tmm__l
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm_xrecheck_element(const tmm__float_job *job, int product,
-                                                            int row, int col)
+static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_job *job, int product,
+                                                             int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -10061,17 +10065,18 @@ static __device__ __forceinline__ void tmm_xrecheck_element(const tmm__float_job
 #pragma unroll
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
-    tmm_xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                      job->alpha, job->beta, &sum);
+    tmm__xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
+                       job->alpha, job->beta, &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
    region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
    own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
-static __device__ __forceinline__ bool tmm_xrecheck_find(const tmm__float_job *job, tmm__region *to,
-                                                         long long n, int thread, bool named,
-                                                         bool own, int edge, int tile_m, int tile_n,
-                                                         int parts, unsigned finished)
+static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *job,
+                                                          tmm__region *to, long long n, int thread,
+                                                          bool named, bool own, int edge,
+                                                          int tile_m, int tile_n, int parts,
+                                                          unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -10086,7 +10091,7 @@ static __device__ __forceinline__ bool tmm_xrecheck_find(const tmm__float_job *j
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
     if (own) {
         int part = (int)(n % all_own), r, c;
-        tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
+        tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
             if (!(finished >> n / all_own & 1)) row_end = 0;
@@ -10134,8 +10139,9 @@ static __device__ __forceinline__ bool tmm_xrecheck_find(const tmm__float_job *j
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm_xrecheck_count(const tmm__float_job *job, tmm__region *in,
-                                                         int thread, bool named, unsigned *words)
+static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *job,
+                                                          tmm__region *in, int thread, bool named,
+                                                          unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -10155,9 +10161,9 @@ static __device__ __forceinline__ int tmm_xrecheck_count(const tmm__float_job *j
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
    list is a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm_xrecheck_list(const tmm__region *region, int thread,
-                                                         bool bf16x6, int count,
-                                                         const unsigned *words, int *list)
+static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *region, int thread,
+                                                          bool bf16x6, int count,
+                                                          const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -10173,22 +10179,22 @@ static __device__ __forceinline__ void tmm_xrecheck_list(const tmm__region *regi
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm_xrecheck_flush(const tmm__float_job *job, int thread,
-                                                          bool named, bool last, int *list)
+static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job *job, int thread,
+                                                           bool named, bool last, int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
     if (count < 256 && !last) return;
     for (int i = thread; i < count; i += 256)
-        tmm_xrecheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
+        tmm__xrecheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
     if (thread == 0) *list = 0;
     tmm__sync_256(named);
 }
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
-static __device__ __forceinline__ void tmm_xrecheck_add(const float *a, const float *b, int depth,
-                                                        const int VECTORS, float (*sum)[8])
+static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
+                                                         const int VECTORS, float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
@@ -10219,10 +10225,10 @@ static __device__ __forceinline__ void tmm_xrecheck_add(const float *a, const fl
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *job,
-                                                         const tmm__region *region, float *memory,
-                                                         int thread, bool named, int vectors,
-                                                         float (*sum)[8])
+static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *job,
+                                                          const tmm__region *region, float *memory,
+                                                          int thread, bool named, int vectors,
+                                                          float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -10231,10 +10237,10 @@ static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *j
     int row = thread / 16 * 4, col = thread % 16 * 4;
     int rows = region->row_end - row0, cols = region->col_end - col0;
     float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-    tmm_xrecheck_first(&from_a, vectors, thread, &line, &k_from);
+    tmm__xrecheck_first(&from_a, vectors, thread, &line, &k_from);
     const float *next_a = from_a.X + product * from_a.product_stride +
                           (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_xrecheck_first(&from_b, vectors, thread, &line, &k_from);
+    tmm__xrecheck_first(&from_b, vectors, thread, &line, &k_from);
     const float *next_b = from_b.X + product * from_b.product_stride +
                           (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
 #pragma unroll 1
@@ -10245,8 +10251,8 @@ static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *j
         stage = stage == memory ? memory + 2 * STEP : memory;
         int left = K - k0;
         if (left > 16) {
-            tmm_xrecheck_copy(stage, &from_a, next_a, vectors, rows, left - 16, thread);
-            tmm_xrecheck_copy(stage + STEP, &from_b, next_b, vectors, cols, left - 16, thread);
+            tmm__xrecheck_copy(stage, &from_a, next_a, vectors, rows, left - 16, thread);
+            tmm__xrecheck_copy(stage + STEP, &from_b, next_b, vectors, cols, left - 16, thread);
         }
         tmm__copy_commit();
         next_a += 16 * from_a.k_stride;
@@ -10255,17 +10261,17 @@ static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *j
         /* A call for each: in one loop for both, the compiler merges their additions, and no
            multiply-adds are left. */
         if (vectors == 2)
-            tmm_xrecheck_add(tile_a, tile_b, depth, 2, sum);
+            tmm__xrecheck_add(tile_a, tile_b, depth, 2, sum);
         else
-            tmm_xrecheck_add(tile_a, tile_b, depth, 1, sum);
+            tmm__xrecheck_add(tile_a, tile_b, depth, 1, sum);
     }
 }
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
    thread has the elements of recheck_fp32. */
-static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *job,
-                                                         tmm__region *region, float *memory,
-                                                         int thread, bool named, int vectors)
+static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *job,
+                                                          tmm__region *region, float *memory,
+                                                          int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -10275,7 +10281,7 @@ static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *j
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
     if (vectors == 2 && region->own && job->bf16x6)
         done = tmm__recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
-    if (!done) tmm_xrecheck_fp32(job, region, memory, thread, named, vectors, sum);
+    if (!done) tmm__xrecheck_fp32(job, region, memory, thread, named, vectors, sum);
     int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
     if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
@@ -10310,7 +10316,7 @@ static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *j
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_xstore_masked(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
+            tmm__xstore_masked(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -10326,11 +10332,11 @@ static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *j
    lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
    go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
    small: then there is no code for large ones. */
-static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, float *memory,
-                                                    int self, bool named, bool rejected,
-                                                    bool doubtful, const bool large_tiles,
-                                                    int tile_m, int tile_n, int parts,
-                                                    unsigned finished)
+static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
+                                                     int self, bool named, bool rejected,
+                                                     bool doubtful, const bool large_tiles,
+                                                     int tile_m, int tile_n, int parts,
+                                                     unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -10347,14 +10353,14 @@ static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, f
         TMM__HIDE(thread); /* nothing of it stays in registers across the loop */
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
-        bool more = tmm_xrecheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m,
-                                      tile_n, parts, finished);
+        bool more = tmm__xrecheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m,
+                                       tile_n, parts, finished);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
-        int count = own && more ? tmm_xrecheck_count(job, region, thread, named, words) : 0;
+        int count = own && more ? tmm__xrecheck_count(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {
-            tmm_xrecheck_list(region, thread, bf16x6, count, words, (int *)memory);
+            tmm__xrecheck_list(region, thread, bf16x6, count, words, (int *)memory);
             tmm__sync_256(named);
-            tmm_xrecheck_flush(job, thread, named, !more, (int *)memory);
+            tmm__xrecheck_flush(job, thread, named, !more, (int *)memory);
         }
         if (!more) {
             pass += all_small && pass == SPARSE ? 2 : 1, n = 0;
@@ -10386,7 +10392,8 @@ static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, f
         bool large = !all_small && __popc(quarters) >= (own && bf16x6 ? 1 : 3);
         bool here = small ? !large && (quarters >> quarter & 1) : large && pass != SPARSE;
         tmm__sync_256(named); /* before anything is written again */
-        if (here) tmm_xrecheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
+        if (here)
+            tmm__xrecheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
         n = region->next, pass = region->pass; /* did not stay in registers */
         tmm__sync_256(named);
     }
@@ -10403,7 +10410,7 @@ static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, f
    measured. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_float_portable(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
     const tmm__fp16_operand a = job.a, b = job.b;
@@ -10423,7 +10430,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_float_portable(const tmm__float
          tile += gridDim.x) {
         int tiles = s.tiles_down * s.tiles_across, down, across;
         long long product = tile / tiles;
-        tmm_xfind_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        tmm__xfind_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
         long long row0 = down * 64ll, col0 = across * 64ll;
         long long product_a = from_a.product_stride ? product : 0;
         long long product_b = from_b.product_stride ? product : 0;
@@ -10490,13 +10497,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_float_portable(const tmm__float
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_xstore4(to, r, col0 + col, false, mask, alpha,
-                            tmm_xload4(to, false, mask, beta).v, sum[i]);
+                tmm__xstore4(to, r, col0 + col, false, mask, alpha,
+                             tmm__xload4(to, false, mask, beta).v, sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_xrecheck(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1, 0);
+    tmm__xrecheck(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1, 0);
 #else
     (void)job;
 #endif
@@ -10555,27 +10562,27 @@ enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity
    of the phase that is next, and its stage; the thread's lane. */
-typedef struct tmm_xwgmma_ring {
+typedef struct tmm__xwgmma_ring {
     unsigned stages, fulls, empties, parity;
     int stage, lane;
-} tmm_xwgmma_ring;
+} tmm__xwgmma_ring;
 
 /* The tile of C of a thread that multiplies: the product, and the place of its first sum. */
-typedef struct tmm_xwgmma_place {
+typedef struct tmm__xwgmma_place {
     int product, row, col;
-} tmm_xwgmma_place;
+} tmm__xwgmma_place;
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm_xwgmma_scales(const tmm__float_job *job, int tile,
-                                                         int tile_m, int tile_n, int row, int col,
-                                                         int downs, int cols, int thread,
-                                                         int *product, int *row0, int *col0,
-                                                         float *col_scale, float *row_scale)
+static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *job, int tile,
+                                                          int tile_m, int tile_n, int row, int col,
+                                                          int downs, int cols, int thread,
+                                                          int *product, int *row0, int *col0,
+                                                          float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
-    tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
     *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
@@ -10600,8 +10607,9 @@ static __device__ __forceinline__ void tmm_xwgmma_scales(const tmm__float_job *j
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm_xwgmma_scale_range(const tmm__float_job *job, int thread,
-                                                              unsigned *lowest, unsigned *highest)
+static __device__ __forceinline__ void tmm__xwgmma_scale_range(const tmm__float_job *job,
+                                                               int thread, unsigned *lowest,
+                                                               unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -10707,7 +10715,7 @@ static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm__wgmma_begin(tmm_xwgmma_ring *ring, unsigned *at,
+static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at,
                                                         float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
@@ -10720,7 +10728,7 @@ static __device__ __forceinline__ void tmm__wgmma_begin(tmm_xwgmma_ring *ring, u
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm__wgmma_finish(const tmm_xwgmma_ring *ring, float *sum,
+static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum,
                                                          float *c, int pending, int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
@@ -10732,7 +10740,7 @@ static __device__ __forceinline__ void tmm__wgmma_finish(const tmm_xwgmma_ring *
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm_xwgmma_ring *ring, float *sum,
+static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum,
                                                             int rows, int block, int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
@@ -10768,7 +10776,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm_xwgmma_ring *rin
 
 /* All windows of a tile, one half of the columns after the other: while registers of one half are
    worked on, tensor cores have wgmma of the other half to do. */
-static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm_xwgmma_ring *ring,
+static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)
 {
@@ -10925,7 +10933,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm_xelements2 old[AHEAD];
+        tmm__xelements2 old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -10943,8 +10951,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
 #pragma unroll
             for (int k = 0; k < 2; k++) {
                 float scale = row_scale * col_scale[2 * pair + k];
-                old[j].v[k] = tmm_xvalue(sum[4 * pair + k] * scale, alpha, old[j].v[k],
-                                         8 * pair < cols, row, col + 8 * pair + k);
+                old[j].v[k] = tmm__xvalue(sum[4 * pair + k] * scale, alpha, old[j].v[k],
+                                          8 * pair < cols, row, col + 8 * pair + k);
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
@@ -11007,8 +11015,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
                 int at = lane + 32 * h - shift;
                 if (at < 0) at += COLS;
                 bool in = (r < rows) & (first + at < cols);
-                float x = tmm_xvalue(through[r * PITCH + at], alpha, old[h], in, row + r,
-                                     col + first + at);
+                float x = tmm__xvalue(through[r * PITCH + at], alpha, old[h], in, row + r,
+                                      col + first + at);
                 tmm__store_if(to + at, &x, 4, in);
             }
         }
@@ -11020,7 +11028,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
    place of these, and these behind the last. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                                const tmm_xwgmma_place *place,
+                                                                const tmm__xwgmma_place *place,
                                                                 int row, int cols, float *sum,
                                                                 float row_scale, float *col_scale,
                                                                 bool wide, int *doubtful)
@@ -11041,8 +11049,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm_xstore_masked(c + col, row, place->col + col, 1, fits & !doubt, job->alpha,
-                              job->beta, &x);
+            tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt, job->alpha,
+                               job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;
@@ -11119,14 +11127,14 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
     /* Where in a tile this warpgroup's rows begin, and the columns that it stores. */
     int rows = K_GROUPS > 1 ? 0 : group * (64 * DOWN), stored_from = group * (COLS - STORED);
     int first = K_GROUPS > 1 ? 2 * group : 0;
-    tmm_xwgmma_ring ring = {stages, fulls, empties, 0, first, lane};
+    tmm__xwgmma_ring ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
     for (int tile = blockIdx.x; tile < tiles * batch * parts; tile += gridDim.x) {
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
-            tmm_xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                              thread, &product, &row0, &col0, col_scale, row_scale);
+            tmm__xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
+                               thread, &product, &row0, &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
@@ -11144,9 +11152,9 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE)
-            tmm_xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                              thread, &product, &row0, &col0, col_scale, row_scale);
-        tmm_xwgmma_place place = {product, row0, col0};
+            tmm__xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
+                               thread, &product, &row0, &col0, col_scale, row_scale);
+        tmm__xwgmma_place place = {product, row0, col0};
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
         for (int j = 1; j < 2 * PAIRS; j++) {
@@ -11205,7 +11213,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
-        tmm_xfind_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        tmm__xfind_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
         int blocks_a = a.line_blocks - down * BLOCKS_A,
             blocks_b = b.line_blocks - across * BLOCKS_B;
         if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
@@ -11271,10 +11279,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 {
 #if TMM__WGMMA
     enum {
-        STAGES_1 = TMM__WGMMA_1(tmm_xwgmma_stages_),
-        STAGES_2 = TMM__WGMMA_2(tmm_xwgmma_stages_),
+        STAGES_1 = TMM__WGMMA_1(tmm__xwgmma_stages_),
+        STAGES_2 = TMM__WGMMA_2(tmm__xwgmma_stages_),
         STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
-        AREA = TMM__WGMMA_1(tmm_xwgmma_rows_) * TMM__WGMMA_1(tmm_xwgmma_cols_)
+        AREA = TMM__WGMMA_1(tmm__xwgmma_rows_) * TMM__WGMMA_1(tmm__xwgmma_cols_)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -11287,8 +11295,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 
     if (threadIdx.x == 0) {
         const int readers = job.instance == TMM__WGMMA_1(TMM__WGMMA_)
-                                ? (int)TMM__WGMMA_1(tmm_xwgmma_readers_)
-                                : (int)TMM__WGMMA_2(tmm_xwgmma_readers_);
+                                ? (int)TMM__WGMMA_1(tmm__xwgmma_readers_)
+                                : (int)TMM__WGMMA_2(tmm__xwgmma_readers_);
 #pragma unroll
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 1);
@@ -11307,13 +11315,13 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            tmm_xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
+            tmm__xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-                TMM__WGMMA_1(tmm_xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
+                TMM__WGMMA_1(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             } else {
-                TMM__WGMMA_2(tmm_xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
+                TMM__WGMMA_2(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             }
         }
     } else {
@@ -11321,10 +11329,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         unsigned char *memory = tmm__memory + skip;
         unsigned finished = 0;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-            TMM__WGMMA_1(tmm_xwgmma_multiply_)
+            TMM__WGMMA_1(tmm__xwgmma_multiply_)
             (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         } else {
-            TMM__WGMMA_2(tmm_xwgmma_multiply_)
+            TMM__WGMMA_2(tmm__xwgmma_multiply_)
             (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         }
         asm volatile("bar.sync 1, 352;" ::: "memory");
@@ -11333,9 +11341,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
         if (rejected || doubtful)
-            tmm_xrecheck(&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected,
-                         doubtful, AREA > 128 * 64, job.tile_m, job.tile_n,
-                         AREA > 128 * 64 ? 1 : job.parts, finished);
+            tmm__xrecheck(&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected,
+                          doubtful, AREA > 128 * 64, job.tile_m, job.tile_n,
+                          AREA > 128 * 64 ? 1 : job.parts, finished);
     }
 #else
     (void)job;
@@ -11414,7 +11422,7 @@ static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
         size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
         if (next->block == 0) {
             int product = next->tile / tiles, down, across;
-            tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
             next->blocks_a = a->line_blocks - down * (EDGE / 64);
             next->blocks_b = b->line_blocks - across * (EDGE / 64);
             next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
@@ -11450,7 +11458,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
     int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
     int product = tile / tiles, down, across;
     bool doubtful = false;
-    tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
     int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
     int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
     const float *scale_a =
@@ -11472,7 +11480,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm_xelements2 old[COLS];
+        tmm__xelements2 old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -11490,7 +11498,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
                 *x *= p;
             }
             old[j].v[0] = old[j].v[1] = 0;
-            if (job->beta != 0) old[j] = tmm_xload2(C + col0 + 8 * j, aligned, mask[j]);
+            if (job->beta != 0) old[j] = tmm__xload2(C + col0 + 8 * j, aligned, mask[j]);
         }
         if (wide && row < M) {
             unsigned char *bytes =
@@ -11503,8 +11511,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         }
 #pragma unroll
         for (int j = 0; j < COLS; j++)
-            tmm_xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
-                        job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+            tmm__xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
+                         job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
@@ -11546,8 +11554,8 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
     doubtful = scales[4] != 0;
     __syncthreads();
     if (rejected || doubtful)
-        tmm_xrecheck(job, (float *)memory, thread, false, rejected, doubtful,
-                     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
+        tmm__xrecheck(job, (float *)memory, thread, false, rejected, doubtful,
+                      TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
 }
 #endif
 
@@ -11743,7 +11751,7 @@ typedef struct tmm__int8_operand {
     int pitch; /* blocks of 64 lines from one block of k to the next */
 } tmm__int8_operand;
 
-/* How a residue is computed: see tmm_xgemm_int8_bytes. */
+/* How a residue is computed: see tmm__xgemm_int8_bytes. */
 typedef struct tmm__int8_modulus {
     unsigned weights[2]; /* of the eight bytes of x' + 2^63: 2^(8 i) mod p, signed bytes */
     unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
@@ -12035,8 +12043,8 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
    The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
    element, for 3 operations: bound by memory. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_int8_norms(long long K, int groups_A, const tmm__int8_lines a,
-                         const tmm__int8_lines b, tmm__int8_norm *norms)
+    tmm__xgemm_int8_norms(long long K, int groups_A, const tmm__int8_lines a,
+                          const tmm__int8_lines b, tmm__int8_norm *norms)
 {
     __shared__ tmm__int8_norm of_threads[4][64];
     tmm__let_next_begin();
@@ -12110,8 +12118,8 @@ TMM_KERNEL void __launch_bounds__(256)
    sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
    underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_int8_scales(long long K, int chunks, int lines_A, int lines_B,
-                          const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
+    tmm__xgemm_int8_scales(long long K, int chunks, int lines_A, int lines_B,
+                           const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
 {
     int line = blockIdx.x * 256 + threadIdx.x;
     tmm__let_next_begin();
@@ -12155,8 +12163,8 @@ TMM_KERNEL void __launch_bounds__(256)
    that is last to count decides. Reads a byte of each element that it looks at: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
-    tmm_xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
-                          int least, float fp64, float each, float first)
+    tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
+                           int least, float fp64, float each, float first)
 {
     enum { CHOICES = TMM__INT8_CHOICES };
     __shared__ unsigned of_warps[CHOICES + 1][4];
@@ -12234,9 +12242,9 @@ TMM_KERNEL void __launch_bounds__(128)
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
    * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
-static __device__ __forceinline__ void tmm_xgemm_int8_load(const tmm__int8_lines from,
-                                                           long long line0, long long k0,
-                                                           long long K, double *x)
+static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_lines from,
+                                                            long long line0, long long k0,
+                                                            long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
@@ -12267,10 +12275,10 @@ static __device__ __forceinline__ void tmm_xgemm_int8_load(const tmm__int8_lines
 
 /* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
    one; zeros, of lines that are not to be used. */
-static __device__ __forceinline__ void tmm_xgemm_int8_scale(const tmm__int8_line *lines,
-                                                            bool along_k, int limit, bool units,
-                                                            const double *x, unsigned *lo,
-                                                            unsigned *hi)
+static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_line *lines,
+                                                             bool along_k, int limit, bool units,
+                                                             const double *x, unsigned *lo,
+                                                             unsigned *hi)
 {
     const int thread = threadIdx.x;
 #pragma unroll
@@ -12293,10 +12301,10 @@ static __device__ __forceinline__ void tmm_xgemm_int8_scale(const tmm__int8_line
 /* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
    gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
    1.5 * 2^23, and what remains is the float's low byte. */
-static __device__ __forceinline__ unsigned tmm_xgemm_int8_bytes(const tmm__int8_modulus m,
-                                                                float reciprocal, float minus_p,
-                                                                float half, const unsigned *lo,
-                                                                const unsigned *hi)
+static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
+                                                                 float reciprocal, float minus_p,
+                                                                 float half, const unsigned *lo,
+                                                                 const unsigned *hi)
 {
     const float magic = 12582912.0f;
     unsigned residue[4];
@@ -12318,10 +12326,10 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_bytes(const tmm__int8_
    every `every`-th block of k. Reads 8 bytes an element and writes L, for 6 instructions each:
    bound by memory. */
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm_xgemm_int8_residues(long long K, int groups_A, int every, const tmm__int8_lines a,
-                            const tmm__int8_lines b, const tmm__int8_operand to_a,
-                            const tmm__int8_operand to_b, const tmm__int8_state *state,
-                            const tmm__int8_residues tables)
+    tmm__xgemm_int8_residues(long long K, int groups_A, int every, const tmm__int8_lines a,
+                             const tmm__int8_lines b, const tmm__int8_operand to_a,
+                             const tmm__int8_operand to_b, const tmm__int8_state *state,
+                             const tmm__int8_residues tables)
 {
     enum { RING = 4 };
     __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
@@ -12337,8 +12345,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     const bool along_k = from.k_stride == 1;
     unsigned lo[32], hi[32];
     double x[32];
-    tmm_xgemm_int8_load(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
-    tmm_xgemm_int8_scale(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
+    tmm__xgemm_int8_load(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
+    tmm__xgemm_int8_scale(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
     size_t step = (size_t)gridDim.y * to.pitch * TMM__INT8_BLOCK;
     unsigned char *out =
         (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
@@ -12358,7 +12366,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #pragma unroll
             for (int i = 0; i < 8; i++)
                 word[i] =
-                    tmm_xgemm_int8_bytes(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
+                    tmm__xgemm_int8_bytes(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
         }
         if (along_k) {
 #pragma unroll
@@ -12594,7 +12602,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
    gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
    together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
-    tmm_xgemm_int8_wgmma(const __grid_constant__ tmm__int8_products job)
+    tmm__xgemm_int8_wgmma(const __grid_constant__ tmm__int8_products job)
 {
 #if TMM__WGMMA
     enum { STAGES = TMM__INT8_WGMMA_STAGES, CLUSTER = TMM__INT8_WGMMA_CLUSTER };
@@ -12773,10 +12781,10 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
    which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
-static __device__ __forceinline__ void tmm_xgemm_int8_add(unsigned n, const unsigned *weight,
-                                                          unsigned for_quotient, unsigned quotient,
-                                                          unsigned long long *e, unsigned *top,
-                                                          unsigned *q)
+static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
+                                                           unsigned for_quotient, unsigned quotient,
+                                                           unsigned long long *e, unsigned *top,
+                                                           unsigned *q)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
@@ -12786,9 +12794,9 @@ static __device__ __forceinline__ void tmm_xgemm_int8_add(unsigned n, const unsi
 
 /* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
    together in one, and are multiplied by dp4a, which takes half of the instructions. */
-static __device__ __forceinline__ unsigned tmm_xgemm_int8_group(unsigned a, unsigned b, unsigned c,
-                                                                int byte, unsigned low,
-                                                                unsigned high)
+static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
+                                                                 int byte, unsigned low,
+                                                                 unsigned high)
 {
     const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
     const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
@@ -12797,9 +12805,9 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_group(unsigned a, unsi
 
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
-static __device__ __forceinline__ double tmm_xgemm_int8_integer(const unsigned *words, int byte,
-                                                                const tmm__int8_sums *tables,
-                                                                const int choice)
+static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned *words, int byte,
+                                                                 const tmm__int8_sums *tables,
+                                                                 const int choice)
 {
     static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
     unsigned n, q = 1u << 11, top = 0;
@@ -12807,16 +12815,16 @@ static __device__ __forceinline__ double tmm_xgemm_int8_integer(const unsigned *
 #pragma unroll
     for (int g = 0; g < 5; g++) {
         const int third = members[g][2];
-        n = tmm_xgemm_int8_group(words[members[g][0]], words[members[g][1]],
-                                 third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
-                                 tables->low[choice][g], tables->high[choice][g]);
-        tmm_xgemm_int8_add(n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top,
-                           &q);
+        n = tmm__xgemm_int8_group(words[members[g][0]], words[members[g][1]],
+                                  third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                  tables->low[choice][g], tables->high[choice][g]);
+        tmm__xgemm_int8_add(n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top,
+                            &q);
     }
     n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1)
-        tmm_xgemm_int8_add(n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e,
-                           &top, &q);
+        tmm__xgemm_int8_add(n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e,
+                            &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -12835,10 +12843,10 @@ static __device__ __forceinline__ double tmm_xgemm_int8_integer(const unsigned *
 /* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
    bits of the others. `choice` is a constant: then the tables' numbers are operands of the
    instructions, which else had to load each. */
-static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_job *job,
-                                                                const tmm__int8_sums *tables,
-                                                                const uint2 *two, int row, int col,
-                                                                const int choice)
+static __device__ __forceinline__ unsigned tmm__xgemm_int8_store(const tmm__int8_job *job,
+                                                                 const tmm__int8_sums *tables,
+                                                                 const uint2 *two, int row, int col,
+                                                                 const int choice)
 {
     const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
@@ -12874,7 +12882,7 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_
             unsigned proved = 0;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                double x = tmm_xgemm_int8_integer(words, 2 * h + i, tables, choice);
+                double x = tmm__xgemm_int8_integer(words, 2 * h + i, tables, choice);
                 float threshold = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
                 bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= threshold;
@@ -12885,10 +12893,10 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
             double *to = C + 8 * h * job->ldc + 8 * j;
-            tmm_xelements2 old = {{0, 0}};
-            if (job->beta != 0) old = tmm_xload2(to, aligned, proved);
-            tmm_xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
-                        sum);
+            tmm__xelements2 old = {{0, 0}};
+            if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
+            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
+                         sum);
         }
     }
     return open;
@@ -12900,7 +12908,7 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_
    Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
    instructions alike. */
 TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
-    tmm_xgemm_int8_sums(const tmm__int8_job job, const tmm__int8_sums tables)
+    tmm__xgemm_int8_sums(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -12921,10 +12929,10 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
     }
     unsigned open = 0;
     switch (moduli) {
-    case 13: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 0); break;
-    case 14: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 1); break;
-    case 15: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 2); break;
-    default: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 3); break;
+    case 13: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 0); break;
+    case 14: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 1); break;
+    case 15: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 2); break;
+    default: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 3); break;
     }
     ((unsigned char *)job.open)[(size_t)n * 256 + threadIdx.x] = (unsigned char)open;
     if (open != 0) job.state->open = 1;
@@ -12936,8 +12944,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 /* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
    adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
    doubles of the warp. */
-static __device__ __forceinline__ void tmm_xgemm_int8_element(const tmm__int8_job *job, int row,
-                                                              int col, double *memory)
+static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
+                                                               int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
     const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
@@ -12963,16 +12971,16 @@ static __device__ __forceinline__ void tmm_xgemm_int8_element(const tmm__int8_jo
 #pragma unroll 8
         for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
-    tmm_xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta,
-                      &sum);
+    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta,
+                       &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
    nothing. */
-static __device__ __forceinline__ void tmm_xgemm_int8_open_copy(double (*to)[66],
-                                                                const tmm__int8_lines *from,
-                                                                int line0, long long k0,
-                                                                long long K)
+static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66],
+                                                                 const tmm__int8_lines *from,
+                                                                 int line0, long long k0,
+                                                                 long long K)
 {
     const bool along_k = from->k_stride == 1;
 #pragma unroll
@@ -12987,9 +12995,9 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_copy(double (*to)[66]
 }
 
 /* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
-static __device__ __forceinline__ bool tmm_xgemm_int8_is_open(const tmm__int8_job *job,
-                                                              int tile_row, int tile_col, int row,
-                                                              int col)
+static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_job *job,
+                                                               int tile_row, int tile_col, int row,
+                                                               int col)
 {
     size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
     int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
@@ -12999,10 +13007,10 @@ static __device__ __forceinline__ bool tmm_xgemm_int8_is_open(const tmm__int8_jo
 
 /* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
    ... Stores those elements that are open, or all. */
-static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_job *job,
-                                                                int tile_row, int tile_col,
-                                                                bool all, double (*a)[66],
-                                                                double (*b)[66])
+static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8_job *job,
+                                                                 int tile_row, int tile_col,
+                                                                 bool all, double (*a)[66],
+                                                                 double (*b)[66])
 {
     const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
     double sum[4][4];
@@ -13010,8 +13018,8 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_
     for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
 #pragma unroll 1
     for (long long k0 = 0; k0 < job->K; k0 += 16) {
-        tmm_xgemm_int8_open_copy(a, &job->from_a, tile_row * 64, k0, job->K);
-        tmm_xgemm_int8_open_copy(b, &job->from_b, tile_col * 64, k0, job->K);
+        tmm__xgemm_int8_open_copy(a, &job->from_a, tile_row * 64, k0, job->K);
+        tmm__xgemm_int8_open_copy(b, &job->from_b, tile_col * 64, k0, job->K);
         int depth = job->K - k0 < 16 ? (int)(job->K - k0) : 16;
         __syncthreads();
 #pragma unroll 4
@@ -13028,10 +13036,10 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_
     for (int i = 0; i < 16; i++) {
         int r = row + i / 4, c = col + i % 4 * 16;
         bool wanted = tile_row * 64 + r < job->M && tile_col * 64 + c < job->N;
-        if (wanted && !all) wanted = tmm_xgemm_int8_is_open(job, tile_row, tile_col, r, c);
+        if (wanted && !all) wanted = tmm__xgemm_int8_is_open(job, tile_row, tile_col, r, c);
         double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
-        tmm_xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha,
-                          job->beta, &sum[i / 4][i % 4]);
+        tmm__xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha,
+                           job->beta, &sum[i / 4][i % 4]);
     }
 }
 
@@ -13041,7 +13049,7 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_
    ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
    and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
    memory in tiles, by latency in lists; with nothing open by the launch. */
-TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job job)
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
     __shared__ double a[16][66], b[16][66];
@@ -13068,7 +13076,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job j
         __syncthreads();
         if (thread == 0) counted = 0;
         if (tile < tiles && (all || here > TMM__INT8_SPARSE)) {
-            tmm_xgemm_int8_open_tile(&job, tile_row, tile_col, all, a, b);
+            tmm__xgemm_int8_open_tile(&job, tile_row, tile_col, all, a, b);
         } else if (bits != 0) {
             int place = atomicAdd(&listed, __popc(bits)), t = thread % 128, lane = t % 32;
             for (int i = 0; i < 16; i++)
@@ -13085,7 +13093,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job j
             const int warp = thread / 32;
             double *own = &(warp < 4 ? a : b)[warp % 4 * 4][0]; /* 264 of them */
             for (int i = warp; i < entries; i += 8)
-                tmm_xgemm_int8_element(&job, list[i][0], list[i][1], own);
+                tmm__xgemm_int8_element(&job, list[i][0], list[i][1], own);
             __syncthreads();
             if (thread == 0) listed = 0;
             __syncthreads();
@@ -13193,7 +13201,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job j
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
    row to row, from column to column, from product to product. */
-typedef struct tmm_xgemm__product {
+typedef struct tmm__xgemm__product {
     long long M, N, K;
     TMM_TYPE alpha;
     const TMM_TYPE *A;
@@ -13210,14 +13218,14 @@ typedef struct tmm_xgemm__product {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
-} tmm_xgemm__product;
+} tmm__xgemm__product;
 
 /* Sizes and strides, for leading dimensions and ops; all else is zero. */
-static inline tmm_xgemm__product tmm_xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
-                                                         long long N, long long K, long long lda,
-                                                         long long ldb)
+static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
+                                                           long long N, long long K, long long lda,
+                                                           long long ldb)
 {
-    tmm_xgemm__product p;
+    tmm__xgemm__product p;
     memset((void *)&p, 0, sizeof p);
     p.M = M, p.N = N, p.K = K;
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
@@ -13232,8 +13240,8 @@ static inline tmm_xgemm__product tmm_xgemm__make_product(tmm_op opA, tmm_op opB,
                       : (int)TMM__TUNED_AS_OTHER)
 
 /* What a launch has to do that computes a tile of rows x cols with each block. */
-static inline tmm__load tmm_xgemm__load(const tmm_xgemm__product *p, tmm__family family, int rows,
-                                        int cols)
+static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
+                                         int cols)
 {
     const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
     tmm__load load;
@@ -13255,30 +13263,30 @@ static inline tmm__load tmm_xgemm__load(const tmm_xgemm__product *p, tmm__family
 }
 
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
-typedef struct tmm_xgemm__kernel {
+typedef struct tmm__xgemm__kernel {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
-    tmm_status (*takes)(const tmm_xgemm__product *p, const struct tmm_xgemm__kernel *row);
+    tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Nanoseconds that it should take; HUGE_VAL: TMM_AUTO does not ask for it. */
-    double (*time)(const tmm_xgemm__product *p, const struct tmm_xgemm__kernel *row);
+    double (*time)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Launches it for a product that it takes. */
-    tmm_status (*run)(const tmm_xgemm__product *p, const struct tmm_xgemm__kernel *row);
-} tmm_xgemm__kernel;
+    tmm_status (*run)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+} tmm__xgemm__kernel;
 
 /* Leading dimensions. */
-static inline long long tmm_xgemm__lda(const tmm_xgemm__product *p)
+static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
 {
     return p->csA == 1 ? p->rsA : p->csA;
 }
 
-static inline long long tmm_xgemm__ldb(const tmm_xgemm__product *p)
+static inline long long tmm__xgemm__ldb(const tmm__xgemm__product *p)
 {
     return p->csB == 1 ? p->rsB : p->csB;
 }
 
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
-static inline int tmm_xgemm__arguments(tmm_xgemm__product *p, void **arguments)
+static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments)
 {
     void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
                           &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
@@ -13290,7 +13298,7 @@ static inline int tmm_xgemm__arguments(tmm_xgemm__product *p, void **arguments)
 /* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
    There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
    16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
-static inline int tmm_xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
+static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
@@ -13298,18 +13306,18 @@ static inline int tmm_xgemm__reaches(tmm_kernel kernel, long long K, long long l
 }
 
 /* Can they do this product? The number of tiles must fit in 32 bits, too. */
-static inline int tmm_xgemm__fits(tmm_kernel kernel, const tmm_xgemm__product *p)
+static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-    return tmm_xgemm__reaches(kernel, p->K, tmm_xgemm__lda(p), tmm_xgemm__ldb(p)) &&
+    return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
            ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
 }
 
 /* The error if it does not reach. */
-static inline tmm_status tmm_xgemm__check_reach(const tmm_xgemm__product *p,
-                                                const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row)
 {
-    const long long lda = tmm_xgemm__lda(p), ldb = tmm_xgemm__ldb(p);
-    if (tmm_xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
+    const long long lda = tmm__xgemm__lda(p), ldb = tmm__xgemm__ldb(p);
+    if (tmm__xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
                      tmm_kernel_string(row->value), p->K, lda, ldb);
@@ -13317,17 +13325,17 @@ static inline tmm_status tmm_xgemm__check_reach(const tmm_xgemm__product *p,
 
 #if TMM__FAST
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
-typedef struct tmm_xgemm__memory {
+typedef struct tmm__xgemm__memory {
     char *all; /* from the pool; NULL: none was needed, or there was none */
     size_t bytes;
     TMM_TYPE *packed_A, *packed_B;
-} tmm_xgemm__memory;
+} tmm__xgemm__memory;
 
 /* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
    schedule needs them in memory. 0 if there is too little. */
-static inline int tmm_xgemm__allocate(tmm_xgemm__memory *memory, tmm__schedule *s, long long K,
-                                      long long pitchA, long long pitchB, size_t tile,
-                                      tmm_stream stream)
+static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
+                                       long long pitchA, long long pitchB, size_t tile,
+                                       tmm_stream stream)
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
@@ -13349,9 +13357,9 @@ static inline int tmm_xgemm__allocate(tmm_xgemm__memory *memory, tmm__schedule *
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
-static inline tmm_status tmm_xgemm__pack(tmm_xgemm__product *p, tmm__schedule *s,
-                                         const tmm_xgemm__memory *memory, long long pitchA,
-                                         long long pitchB)
+static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
+                                          const tmm__xgemm__memory *memory, long long pitchA,
+                                          long long pitchB)
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
@@ -13360,7 +13368,7 @@ static inline tmm_status tmm_xgemm__pack(tmm_xgemm__product *p, tmm__schedule *s
                          &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
     if (pitchA + pitchB == 0) return TMM_OK;
     tmm_status status =
-        tmm__launch((const void *)tmm_xpack, squares, dim3(256), 0, arguments, p->stream);
+        tmm__launch((const void *)tmm__xpack, squares, dim3(256), 0, arguments, p->stream);
     if (pitchA > 0) p->A = packed_A, p->rsA = 1, p->csA = pitchA, s->packed_A = 1;
     if (pitchB > 0) p->B = packed_B, p->csB = 1, p->rsB = pitchB, s->packed_B = 1;
     return status;
@@ -13369,14 +13377,14 @@ static inline tmm_status tmm_xgemm__pack(tmm_xgemm__product *p, tmm__schedule *s
 
 /* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
    whether KERNEL TENSOR left them. */
-static inline tmm_status tmm_xgemm__reduce(tmm_xgemm__product *p, tmm__schedule *s, int rows,
-                                           int warps_down, int slices, int tensor)
+static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedule *s, int rows,
+                                            int warps_down, int slices, int tensor)
 {
     int tiles = s->tiles_down * s->tiles_across;
     int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
     void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
                          &rows, &warps_down, &slices,   &parts,   &tensor, s};
-    return tmm__launch((const void *)tmm_xgemm_reduce,
+    return tmm__launch((const void *)tmm__xgemm_reduce,
                        dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
                        p->stream);
 }
@@ -13387,41 +13395,41 @@ static inline tmm_status tmm_xgemm__reduce(tmm_xgemm__product *p, tmm__schedule 
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline tmm_status tmm_xgemm__tiles(const tmm_xgemm__product *product,
-                                          const tmm_xgemm__kernel *row, const void *kernel,
-                                          dim3 block)
+static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
+                                           const tmm__xgemm__kernel *row, const void *kernel,
+                                           dim3 block)
 {
-    tmm_xgemm__product p = *product;
+    tmm__xgemm__product p = *product;
     const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
     void *arguments[20];
-    (void)tmm_xgemm__arguments(&p, arguments);
+    (void)tmm__xgemm__arguments(&p, arguments);
     return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
                        p.stream);
 }
 
-static inline tmm_status tmm_xgemm__global_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__global_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return TMM_OK;
 }
 
-static inline tmm_status tmm_xgemm__global(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__global(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
     const unsigned edge = (unsigned)row->tile;
-    return tmm_xgemm__tiles(p, row, (const void *)tmm_xgemm_global, dim3(edge, edge));
+    return tmm__xgemm__tiles(p, row, (const void *)tmm__xgemm_global, dim3(edge, edge));
 }
 
-static inline double tmm_xgemm__global_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__global_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return HUGE_VAL; /* always slower than TMM_SHARED */
 }
 
-static inline tmm_status tmm_xgemm__shared_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     (void)p;
     if (TMM__ONE_TILE && row->value != TMM_SHARED)
@@ -13432,13 +13440,13 @@ static inline tmm_status tmm_xgemm__shared_takes(const tmm_xgemm__product *p,
     return TMM_OK;
 }
 
-static inline tmm_status tmm_xgemm__shared(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
     const unsigned edge = (unsigned)row->tile;
     const void *kernel = NULL;
 #if TMM__ONE_TILE
-    kernel = (const void *)TMM__JOIN(tmm_xgemm_shared_, TMM_TILE);
+    kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
 #else
 #define TMM__ROW(pass, name, tile_edge)                    \
     if (row->tile == tile_edge) {                          \
@@ -13447,14 +13455,14 @@ static inline tmm_status tmm_xgemm__shared(const tmm_xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm_xgemm__tiles(p, row, kernel, dim3(edge, edge));
+    return tmm__xgemm__tiles(p, row, kernel, dim3(edge, edge));
 }
 
 /* Tiles of 16; or of another edge, if that is the only one. */
-static inline double tmm_xgemm__shared_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__shared_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
-    const tmm__load load = tmm_xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
         tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
     return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16)
@@ -13462,24 +13470,24 @@ static inline double tmm_xgemm__shared_time(const tmm_xgemm__product *p,
                : HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__register_takes(const tmm_xgemm__product *p,
-                                                   const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__register_takes(const tmm__xgemm__product *p,
+                                                    const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__global_takes(p, row);
+    return tmm__xgemm__global_takes(p, row);
 }
 
-static inline double tmm_xgemm__register_time(const tmm_xgemm__product *p,
-                                              const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__register_time(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row)
 {
-    const tmm__load load = tmm_xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     return tmm__launch_time(row->value == TMM_REGISTER_64
                                 ? &tmm__tuned()->register_64[TMM__TUNED_AS]
                                 : &tmm__tuned()->register_128[TMM__TUNED_AS],
                             &load);
 }
 
-static inline tmm_status tmm_xgemm__register(const tmm_xgemm__product *p,
-                                             const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
     const void *kernel = NULL;
 #define TMM__ROW(pass, name, ...)                            \
@@ -13488,7 +13496,7 @@ static inline tmm_status tmm_xgemm__register(const tmm_xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm_xgemm__tiles(p, row, kernel, dim3(256));
+    return tmm__xgemm__tiles(p, row, kernel, dim3(256));
 }
 #endif
 /* src/tiledmm/kernels/pipelined_plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
@@ -13621,18 +13629,18 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
    Uses: kernels/pipelined_plan.h, type/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 /* The instances of the list by what they are for: other types than float have the first alone. */
-enum { tmm_xpipelined_any, tmm_xpipelined_tn, tmm_xpipelined_nn };
+enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
 
 /* How a launch of KERNEL PIPELINED is made. */
-typedef struct tmm_xpipelined__choice {
+typedef struct tmm__xpipelined__choice {
     int modeA, modeB; /* how operands are copied: TMM__ALONG_K and so on */
     int instance, tile_m, tile_n, blocks;
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
     double time;              /* nanoseconds that it should take */
     tmm__schedule s;
-} tmm_xpipelined__choice;
+} tmm__xpipelined__choice;
 
-static inline const void *tmm_xgemm__pipelined_kernel(int instance)
+static inline const void *tmm__xgemm__pipelined_kernel(int instance)
 {
 #define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
     static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
@@ -13643,11 +13651,12 @@ static inline const void *tmm_xgemm__pipelined_kernel(int instance)
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm_xgemm__pipelined_tiles(tmm_xpipelined__choice *c,
-                                              const tmm_xgemm__product *p, int instance, int number)
+static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
+                                               const tmm__xgemm__product *p, int instance,
+                                               int number)
 {
     const long long M = p->M, N = p->N;
-    const int any = instance == tmm_xpipelined_any;
+    const int any = instance == tmm__xpipelined_any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -13660,10 +13669,10 @@ static inline void tmm_xgemm__pipelined_tiles(tmm_xpipelined__choice *c,
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters =
-        tmm__clusters(tmm_xgemm__pipelined_kernel(instance), 0, any ? 16 : 32, sizeof(tmm_xsums4));
+    d.clusters = tmm__clusters(tmm__xgemm__pipelined_kernel(instance), 0, any ? 16 : 32,
+                               sizeof(tmm__xsums4));
     d.costs = &tmm__tuned()->pipelined.block[instance];
-    d.load = tmm_xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
@@ -13671,11 +13680,11 @@ static inline void tmm_xgemm__pipelined_tiles(tmm_xpipelined__choice *c,
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_xpipelined__choice tmm_xgemm__pipelined_plan(const tmm_xgemm__product *p)
+static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p)
 {
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
     const long long M = p->M, N = p->N;
-    tmm_xpipelined__choice best, c;
+    tmm__xpipelined__choice best, c;
     memset(&c, 0, sizeof c);
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
@@ -13684,21 +13693,21 @@ static inline tmm_xpipelined__choice tmm_xgemm__pipelined_plan(const tmm_xgemm__
     c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best = c;
-    tmm_xgemm__pipelined_tiles(&best, p, tmm_xpipelined_any, tmm_xpipelined_any);
+    tmm__xgemm__pipelined_tiles(&best, p, tmm__xpipelined_any, tmm__xpipelined_any);
 #if TMM__IS_FLOAT
     const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
-        const int instance = inA ? tmm_xpipelined_tn : tmm_xpipelined_nn;
-        tmm_xgemm__pipelined_tiles(&c, p, instance, instance);
+        const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
+        tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
         if (c.time < best.time) best = c;
     }
     /* Should operands be packed for TN? */
     if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
-        tmm_xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm_xgemm__pipelined_tiles(&c, p, tmm_xpipelined_tn, PACKED);
+        tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
     }
@@ -13706,52 +13715,52 @@ static inline tmm_xpipelined__choice tmm_xgemm__pipelined_plan(const tmm_xgemm__
     return best;
 }
 
-static inline tmm_status tmm_xgemm__pipelined_takes(const tmm_xgemm__product *p,
-                                                    const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__pipelined_takes(const tmm__xgemm__product *p,
+                                                     const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__check_reach(p, row);
+    return tmm__xgemm__check_reach(p, row);
 }
 
-static inline double tmm_xgemm__pipelined_time(const tmm_xgemm__product *p,
-                                               const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__pipelined_time(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
 {
     (void)row;
-    return tmm_xgemm__pipelined_plan(p).time;
+    return tmm__xgemm__pipelined_plan(p).time;
 }
 
-static inline tmm_status tmm_xgemm__pipelined(const tmm_xgemm__product *given,
-                                              const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
+                                               const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
+    tmm__xgemm__product product = *given, *p = &product;
     (void)row;
     /* Who computes what, and the memory for that; without it, once more without cuts and
        packing. */
-    tmm_xpipelined__choice c;
-    tmm_xgemm__memory memory;
+    tmm__xpipelined__choice c;
+    tmm__xgemm__memory memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm_xgemm__pipelined_plan(p);
-        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm_xsums4);
-        if (tmm_xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+        c = tmm__xgemm__pipelined_plan(p);
+        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
+        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
-    status = tmm_xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
+    status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #endif
     void *arguments[20];
-    int count = tmm_xgemm__arguments(p, arguments);
+    int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const void *kernel = tmm_xgemm__pipelined_kernel(c.instance);
+    const void *kernel = tmm__xgemm__pipelined_kernel(c.instance);
     if (status == TMM_OK && c.s.cluster > 0) {
-        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm_xsums4));
+        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
         status =
             tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
     } else if (status == TMM_OK) {
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
-            status = tmm_xgemm__reduce(p, &c.s, c.instance == tmm_xpipelined_any ? 8 : 16,
-                                       c.s.is_tall ? 4 : 2,
-                                       c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
+            status = tmm__xgemm__reduce(p, &c.s, c.instance == tmm__xpipelined_any ? 8 : 16,
+                                        c.s.is_tall ? 4 : 2,
+                                        c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
@@ -13929,19 +13938,19 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
-static inline int tmm_xgemm__tensor_fits(void)
+static inline int tmm__xgemm__tensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
-static inline int tmm_xgemm__tensor_pays(void)
+static inline int tmm__xgemm__tensor_pays(void)
 {
     int capability = tmm__current_device()->capability;
-    return tmm_xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
 }
 
-static inline tmm_status tmm_xgemm__tensor_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
     if (TMM__IS_FLOAT)
@@ -13950,24 +13959,24 @@ static inline tmm_status tmm_xgemm__tensor_takes(const tmm_xgemm__product *p,
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-    if (!tmm_xgemm__tensor_fits())
+    if (!tmm__xgemm__tensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
                          "this device has",
                          TMM__TENSOR_BYTES(64, 64));
-    return tmm_xgemm__check_reach(p, row);
+    return tmm__xgemm__check_reach(p, row);
 }
 
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel tmm_xgemm__pipelined_double(const tmm_xgemm__product *p)
+static inline tmm_kernel tmm__xgemm__pipelined_double(const tmm__xgemm__product *p)
 {
-    return tmm_xgemm__tensor_pays() && tmm_xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
+    return tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 }
 
 /* How a launch of KERNEL TENSOR is made. */
-typedef struct tmm_xtensor__choice {
+typedef struct tmm__xtensor__choice {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
     int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
     const tmm__tensor_instance *instance;
@@ -13975,40 +13984,40 @@ typedef struct tmm_xtensor__choice {
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
     double time;              /* nanoseconds that it should take */
     tmm__schedule s;
-} tmm_xtensor__choice;
+} tmm__xtensor__choice;
 
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
-static inline int tmm_xgemm__tensor_lines_fit(const void *operand, long long line)
+static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps behind a short one would not. */
-static inline int tmm_xgemm__tensor_short_last(const tmm_xtensor__choice *c,
-                                               const tmm_xgemm__product *p)
+static inline int tmm__xgemm__tensor_short_last(const tmm__xtensor__choice *c,
+                                                const tmm__xgemm__product *p)
 {
-    const int A = c->modeA == TMM__ALONG_K && tmm_xgemm__tensor_lines_fit(p->A, p->rsA);
-    const int B = c->modeB == TMM__ALONG_K && tmm_xgemm__tensor_lines_fit(p->B, p->csB);
+    const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
     return (A || B) && p->K % 4 != 0;
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
-static inline double tmm_xgemm__tensor_within(const tmm_xtensor__choice *c,
-                                              const tmm_xgemm__product *p, int short_last,
-                                              double tile_m, double tile_n)
+static inline double tmm__xgemm__tensor_within(const tmm__xtensor__choice *c,
+                                               const tmm__xgemm__product *p, int short_last,
+                                               double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
     const int short_first = !short_last && p->K % 4 != 0;
-    double A = !tmm_xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
-               : short_first && c->modeA == TMM__ALONG_K ? 1
-                                                         : 0;
-    double B = !tmm_xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
-               : short_first && c->modeB == TMM__ALONG_K ? 1
-                                                         : 0;
+    double A = !tmm__xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K  ? 1
+                                                          : 0;
+    double B = !tmm__xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K  ? 1
+                                                          : 0;
     if (c->pitchA > 0) A = 0;
     if (c->pitchB > 0) B = 0;
     return (A * tile_m + B * tile_n) / (tile_m + tile_n);
@@ -14016,8 +14025,8 @@ static inline double tmm_xgemm__tensor_within(const tmm_xtensor__choice *c,
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xgemm__product *p,
-                                           int wide)
+static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__xgemm__product *p,
+                                            int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -14031,11 +14040,11 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
-    tmm_xgemm__product q = *p; /* with the operands as they are read */
+    tmm__xgemm__product q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    const int short_last = tmm_xgemm__tensor_short_last(c, p);
+    const int short_last = tmm__xgemm__tensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -14055,7 +14064,7 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
-        d.load = tmm_xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
@@ -14065,7 +14074,7 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
-            wide ? tmm_xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+            wide ? tmm__xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
@@ -14081,11 +14090,11 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_xtensor__choice tmm_xgemm__tensor_plan(const tmm_xgemm__product *p)
+static inline tmm__xtensor__choice tmm__xgemm__tensor_plan(const tmm__xgemm__product *p)
 {
     enum { SIZE = 8, TILE = 128 };
     const long long M = p->M, N = p->N, K = p->K;
-    tmm_xtensor__choice best, c;
+    tmm__xtensor__choice best, c;
     memset(&c, 0, sizeof c);
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
@@ -14097,44 +14106,44 @@ static inline tmm_xtensor__choice tmm_xgemm__tensor_plan(const tmm_xgemm__produc
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     best = c;
-    tmm_xgemm__tensor_tiles(&best, p, wideA && wideB);
+    tmm__xgemm__tensor_tiles(&best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
-        !tmm_xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
+        !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return best;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
-    tmm_xgemm__tensor_tiles(&c, p, 1);
+    tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     return TMM__WORTH_PACKING(best.time, c.time) ? c : best;
 }
 
-static inline double tmm_xgemm__tensor_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)row;
-    return tmm_xgemm__tensor_pays() ? tmm_xgemm__tensor_plan(p).time : HUGE_VAL;
+    return tmm__xgemm__tensor_pays() ? tmm__xgemm__tensor_plan(p).time : HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
+    tmm__xgemm__product product = *given, *p = &product;
     (void)row;
     /* Who computes what, and the memory for that; without it, once more without cuts and
        packing. */
-    tmm_xtensor__choice c;
-    tmm_xgemm__memory memory;
+    tmm__xtensor__choice c;
+    tmm__xgemm__memory memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm_xgemm__tensor_plan(p);
+        c = tmm__xgemm__tensor_plan(p);
         size_t tile = (size_t)(c.instance->tile_m * c.instance->tile_n) * sizeof(TMM_TYPE);
-        if (tmm_xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
-    tmm_status status = tmm_xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
+    tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
     c.s.unless = p->unless;
 #endif
     void *arguments[20];
-    int count = tmm_xgemm__arguments(p, arguments);
+    int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     arguments[count++] = &c.off_sectors;
     const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
@@ -14148,24 +14157,24 @@ static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *given,
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
                              dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status = tmm_xgemm__reduce(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
-                                   c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = tmm__xgemm__reduce(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
+                                    c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #elif !TMM__FLOAT_TENSOR
 /* Of types that it never takes. */
-static inline double tmm_xgemm__tensor_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__tensor_takes(p, row);
+    return tmm__xgemm__tensor_takes(p, row);
 }
 #endif
 #endif
@@ -14174,14 +14183,14 @@ static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *p,
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
    were parts, and giving back the memory of their sums. */
-static inline tmm_status tmm_xgemm__sum(tmm_status status, tmm_xgemm__product *p, int parts,
-                                        void *partials)
+static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
+                                         void *partials)
 {
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
                          &p->beta, &p->C, &p->ldc, &p->strideC};
     if (partials == NULL) return status;
     if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm_xgemm_sum,
+        status = tmm__launch((const void *)tmm__xgemm_sum,
                              dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
                              arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
@@ -14189,23 +14198,23 @@ static inline tmm_status tmm_xgemm__sum(tmm_status status, tmm_xgemm__product *p
 }
 
 /* An instance of KERNEL SMALL. */
-typedef struct tmm_xsmall__instance {
+typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
     const void *kernel;
-} tmm_xsmall__instance;
+} tmm__xsmall__instance;
 
 /* How a launch of KERNEL SMALL is made. */
-typedef struct tmm_xsmall__choice {
-    tmm_xsmall__instance instance;
+typedef struct tmm__xsmall__choice {
+    tmm__xsmall__instance instance;
     long long parts;
-    int team_log2;                /* the warps that divide the k of a tile, as a power of two */
-    double time;                  /* nanoseconds that it should take */
-    tmm_xsmall__instance unsplit; /* to take if there is no memory for parts: */
+    int team_log2;                 /* the warps that divide the k of a tile, as a power of two */
+    double time;                   /* nanoseconds that it should take */
+    tmm__xsmall__instance unsplit; /* to take if there is no memory for parts: */
     int unsplit_team_log2;
-} tmm_xsmall__choice;
+} tmm__xsmall__choice;
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
-static inline tmm__small_costs tmm_xgemm__small_costs(const tmm_xsmall__instance *i)
+static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
 {
     const tmm__costs *t = tmm__tuned();
     int n = 0;
@@ -14225,7 +14234,7 @@ static inline tmm__small_costs tmm_xgemm__small_costs(const tmm_xsmall__instance
 /* The warps of a block, as a power of two. A block of several teams is a coarse share: some
    multiprocessors would have two of them while others have one. So a block has one team; but more
    where each multiprocessor has so many blocks that one more or less does not count. */
-static inline int tmm_xgemm__small_block(int team_log2, double tiles)
+static inline int tmm__xgemm__small_block(int team_log2, double tiles)
 {
     enum { MANY = 16 };
     const double processors = TMM__BUSY(tmm__current_device()->processors);
@@ -14237,7 +14246,7 @@ static inline int tmm_xgemm__small_block(int team_log2, double tiles)
 }
 
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
-static inline double tmm_xgemm__sum_time(const tmm_xgemm__product *p, double parts)
+static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
 {
     const tmm__costs *t = tmm__tuned();
     const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
@@ -14246,11 +14255,12 @@ static inline double tmm_xgemm__sum_time(const tmm_xgemm__product *p, double par
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm_xgemm__small_plan(tmm_xsmall__choice *c, const tmm_xgemm__product *p)
+static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
+                                                const tmm__xgemm__product *p)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
-    static const tmm_xsmall__instance instances[] = {TMM__SMALL_LIST(TMM__ROW)};
+    static const tmm__xsmall__instance instances[] = {TMM__SMALL_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
@@ -14259,9 +14269,9 @@ static inline tmm_status tmm_xgemm__small_plan(tmm_xsmall__choice *c, const tmm_
     memset(c, 0, sizeof *c);
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
-        const tmm_xsmall__instance *i = &instances[n];
-        const tmm__small_costs costs = tmm_xgemm__small_costs(i);
-        tmm__load load = tmm_xgemm__load(p, TMM__COST_SMALL, i->rows, i->cols);
+        const tmm__xsmall__instance *i = &instances[n];
+        const tmm__small_costs costs = tmm__xgemm__small_costs(i);
+        tmm__load load = tmm__xgemm__load(p, TMM__COST_SMALL, i->rows, i->cols);
         const double tiles = load.blocks, steps = ceil(load.k / 8);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = HUGE_VAL;
@@ -14277,7 +14287,7 @@ static inline tmm_status tmm_xgemm__small_plan(tmm_xsmall__choice *c, const tmm_
         }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
-        const double each = tmm_xgemm__sum_time(p, 1) - tmm_xgemm__sum_time(p, 0);
+        const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
         const double clocks = tmm__small_k_clocks(&costs, &load);
         const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
         const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
@@ -14288,7 +14298,7 @@ static inline tmm_status tmm_xgemm__small_plan(tmm_xsmall__choice *c, const tmm_
             if (parts < 2) continue;
             load.blocks = tiles * parts, load.k = p->K / parts;
             time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
-                   tmm_xgemm__sum_time(p, parts);
+                   tmm__xgemm__sum_time(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
             if (time < c->time && time < t->gain * whole)
                 c->time = time, c->instance = *i, c->parts = (long long)parts,
@@ -14304,12 +14314,12 @@ static inline tmm_status tmm_xgemm__small_plan(tmm_xsmall__choice *c, const tmm_
 }
 
 /* As many products as tiles fit in 32 bits. */
-static inline tmm_status tmm_xgemm__small_launch(tmm_xgemm__product product)
+static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product product)
 {
-    tmm_xgemm__product *p = &product;
-    tmm_xsmall__choice c;
+    tmm__xgemm__product *p = &product;
+    tmm__xsmall__choice c;
     const tmm__device *device = tmm__current_device();
-    tmm_status status = tmm_xgemm__small_plan(&c, p);
+    tmm_status status = tmm__xgemm__small_plan(&c, p);
     if (status != TMM_OK) return status;
     void *partials = NULL;
     if (c.parts > 1)
@@ -14320,47 +14330,47 @@ static inline tmm_status tmm_xgemm__small_launch(tmm_xgemm__product product)
         ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = tmm_xgemm__small_block(c.team_log2, (double)tiles * (double)c.parts);
+    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.parts);
     int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
                               device->shared);
     void *arguments[20];
-    int count = tmm_xgemm__arguments(p, arguments);
+    int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
     arguments[count++] = &partials;
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
                          dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm_xgemm__sum(status, p, (int)c.parts, partials);
+    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
 }
 
-static inline tmm_status tmm_xgemm__small_takes(const tmm_xgemm__product *p,
-                                                const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm_xgemm__small_time(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__small_time(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xsmall__choice c;
+    tmm__xsmall__choice c;
     (void)row;
-    return tmm_xgemm__small_plan(&c, p) == TMM_OK ? c.time : HUGE_VAL;
+    return tmm__xgemm__small_plan(&c, p) == TMM_OK ? c.time : HUGE_VAL;
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status tmm_xgemm__small(const tmm_xgemm__product *given,
-                                          const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given,
+                                           const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product p = *given;
+    tmm__xgemm__product p = *given;
     (void)row;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        status = tmm_xgemm__small_launch(p);
+        status = tmm__xgemm__small_launch(p);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
@@ -14370,8 +14380,8 @@ static inline tmm_status tmm_xgemm__small(const tmm_xgemm__product *given,
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
     (TMM__IS_FLOAT || TMM__IS_DOUBLE)
-static inline tmm_status tmm_xgemm__skinny_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
@@ -14382,29 +14392,29 @@ static inline tmm_status tmm_xgemm__skinny_takes(const tmm_xgemm__product *p,
 
 /* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone,
    lines of a block and k of a stage. */
-typedef struct tmm_xskinny__instance {
+typedef struct tmm__xskinny__instance {
     int along_k, bytes, least, lines, depth;
     const void *kernel;
-} tmm_xskinny__instance;
+} tmm__xskinny__instance;
 
 /* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
-typedef struct tmm_xskinny__choice {
-    tmm_xskinny__instance instance;
+typedef struct tmm__xskinny__choice {
+    tmm__xskinny__instance instance;
     int narrow_m;
     long long lines, width, blocks, parts;
     double time; /* nanoseconds that it should take */
-} tmm_xskinny__choice;
+} tmm__xskinny__choice;
 
 /* Costs of an instance. */
-static inline const tmm__block_costs *tmm_xgemm__skinny_costs(const tmm_xskinny__instance *i,
-                                                              int aligned)
+static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                               int aligned)
 {
     return &tmm__tuned()->skinny[!i->along_k].block[TMM__IS_DOUBLE][aligned];
 }
 
 /* The instance for the way in which the large operand is contiguous. Cuts K so that each
    multiprocessor has nearly as many stages as the others. */
-static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__product *p)
+static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__product *p)
 {
 #define TMM__ROW(pass, name, along_k) \
     {along_k,                         \
@@ -14413,24 +14423,24 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
      TMM_FN(skinny_lines_##name),     \
      TMM_FN(skinny_depth_##name),     \
      (const void *)TMM_FN(gemm_skinny_##name)},
-    static const tmm_xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
+    static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
     enum { MOST_PARTS = 64, MOST_TURNS = 6 };
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
-    tmm_xskinny__choice c;
+    tmm__xskinny__choice c;
     memset(&c, 0, sizeof c);
     c.narrow_m = p->M < p->N;
     c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
     const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
     const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
-    const tmm_xskinny__instance *best = instances;
+    const tmm__xskinny__instance *best = instances;
     while (best->along_k != (kL == 1)) best++;
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm_xgemm__skinny_costs(best, aligned);
-    tmm__load load = tmm_xgemm__load(p, TMM__COST_SKINNY, best->lines, TMM__SKINNY_MOST);
+    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, TMM__SKINNY_MOST);
     const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c.time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
@@ -14438,7 +14448,7 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
     /* Two launches would take the host longer. */
     if (c.time <= t->host || !device->pools) return c;
     const double whole = c.time;
-    const double each = tmm_xgemm__sum_time(p, 1) - tmm_xgemm__sum_time(p, 0);
+    const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
@@ -14447,7 +14457,7 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c.parts) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm_xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c.time = time, c.parts = (long long)parts;
@@ -14455,22 +14465,22 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
     return c;
 }
 
-static inline double tmm_xgemm__skinny_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__skinny_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->M > TMM__SKINNY_MOST && p->N > TMM__SKINNY_MOST) return HUGE_VAL;
-    const tmm_xskinny__choice c = tmm_xgemm__skinny_plan(p);
+    const tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
     return c.instance.least <= tmm__current_device()->shared ? c.time : HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__skinny(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
+    tmm__xgemm__product product = *given, *p = &product;
     (void)row;
     const tmm__device *device = tmm__current_device();
-    tmm_xskinny__choice c = tmm_xgemm__skinny_plan(p);
+    tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
     const int narrow_m = c.narrow_m;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
     long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
@@ -14494,32 +14504,32 @@ static inline tmm_status tmm_xgemm__skinny(const tmm_xgemm__product *given,
     tmm_status status =
         tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
                     dim3(256), bytes, arguments, p->stream);
-    return tmm_xgemm__sum(status, p, (int)c.parts, partials);
+    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
 }
 #endif
 /* src/tiledmm/kernels/outer_launch.h. LAUNCHER of KERNEL OUTER.
    Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
-typedef struct tmm_xouter__instance {
+typedef struct tmm__xouter__instance {
     int warp_rows, cols, bytes; /* of C that a warp computes; for each k that is copied */
     const void *kernel;
-} tmm_xouter__instance;
+} tmm__xouter__instance;
 
 /* How a launch of KERNEL OUTER is made. */
-typedef struct tmm_xouter__choice {
-    tmm_xouter__instance instance;
+typedef struct tmm__xouter__choice {
+    tmm__xouter__instance instance;
     int warps, depth; /* of a block; k in shared memory, 0: none */
     double down, across;
     double time; /* nanoseconds that it should take */
-} tmm_xouter__choice;
+} tmm__xouter__choice;
 
 /* Nanoseconds with instance number n: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm_xgemm__outer_guess(const tmm_xouter__choice *c, int n,
-                                            const tmm_xgemm__product *p)
+static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n,
+                                             const tmm__xgemm__product *p)
 {
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
-    const tmm__load load = tmm_xgemm__load(p, TMM__COST_OUTER, 1, 1);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
     const size_t sector = 32;
     const double blocks = ceil(c->down * c->across * p->batch / load.processors);
@@ -14540,16 +14550,16 @@ static inline double tmm_xgemm__outer_guess(const tmm_xouter__choice *c, int n,
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm_xouter__choice tmm_xgemm__outer_plan(const tmm_xgemm__product *p)
+static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__product *p)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
      (const void *)TMM_FN(gemm_outer_##name)},
-    static const tmm_xouter__instance instances[] = {TMM__OUTER_LIST(TMM__ROW)};
+    static const tmm__xouter__instance instances[] = {TMM__OUTER_LIST(TMM__ROW)};
 #undef TMM__ROW
     const int count = (int)(sizeof instances / sizeof *instances);
     const int direct = p->K > 0 && p->K <= TMM__OUTER_DIRECT, least = direct ? 2 : 4;
-    tmm_xouter__choice best, c;
+    tmm__xouter__choice best, c;
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
@@ -14562,7 +14572,7 @@ static inline tmm_xouter__choice tmm_xgemm__outer_plan(const tmm_xgemm__product 
             c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
             c.across = ceil((double)p->N / c.instance.cols);
             if (c.down > (int)TMM__MOST_GRID) continue;
-            c.time = tmm_xgemm__outer_guess(&c, n, p);
+            c.time = tmm__xgemm__outer_guess(&c, n, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
             if (c.time < best.time) best = c;
         }
@@ -14570,32 +14580,32 @@ static inline tmm_xouter__choice tmm_xgemm__outer_plan(const tmm_xgemm__product 
     return best;
 }
 
-static inline tmm_status tmm_xgemm__outer_takes(const tmm_xgemm__product *p,
-                                                const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->K > INT_MAX)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
-    if (tmm_xgemm__outer_plan(p).time == HUGE_VAL)
+    if (tmm__xgemm__outer_plan(p).time == HUGE_VAL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
     return TMM_OK;
 }
 
-static inline double tmm_xgemm__outer_time(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__outer_time(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
     (void)row;
-    return p->K > TMM__OUTER_MOST ? HUGE_VAL : tmm_xgemm__outer_plan(p).time;
+    return p->K > TMM__OUTER_MOST ? HUGE_VAL : tmm__xgemm__outer_plan(p).time;
 }
 
-static inline tmm_status tmm_xgemm__outer(const tmm_xgemm__product *given,
-                                          const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given,
+                                           const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product p = *given;
-    tmm_xouter__choice c = tmm_xgemm__outer_plan(&p);
+    tmm__xgemm__product p = *given;
+    tmm__xouter__choice c = tmm__xgemm__outer_plan(&p);
     void *arguments[20];
     (void)row;
-    arguments[tmm_xgemm__arguments(&p, arguments)] = &c.depth;
+    arguments[tmm__xgemm__arguments(&p, arguments)] = &c.depth;
     return tmm__launch(c.instance.kernel, dim3((unsigned)c.across, (unsigned)c.down, p.batch),
                        dim3((unsigned)(32 * c.warps)), c.depth * c.instance.bytes, arguments,
                        p.stream);
@@ -14605,18 +14615,18 @@ static inline tmm_status tmm_xgemm__outer(const tmm_xgemm__product *given,
    Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
-typedef struct tmm_xdirect__choice {
+typedef struct tmm__xdirect__choice {
     int block_log2, group_log2, layout; /* threads of a block, and of a group in it */
     int cluster_log2;                   /* blocks that have the k of the same groups */
     double blocks;                      /* for each product */
     double time;                        /* nanoseconds that it should take */
-} tmm_xdirect__choice;
+} tmm__xdirect__choice;
 
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
    in the other are taken to lie apart. */
-static inline double tmm_xgemm__direct_lines(double along, long long along_step, double across,
-                                             long long across_step)
+static inline double tmm__xgemm__direct_lines(double along, long long along_step, double across,
+                                              long long across_step)
 {
     const double line = 128.0 / sizeof(TMM_TYPE);
     const double along_lines = fmax(1, along * fmin(1, (double)along_step / line));
@@ -14625,7 +14635,7 @@ static inline double tmm_xgemm__direct_lines(double along, long long along_step,
 }
 
 /* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
-static inline double tmm_xgemm__direct_bytes(double groups, const tmm_xgemm__product *p)
+static inline double tmm__xgemm__direct_bytes(double groups, const tmm__xgemm__product *p)
 {
     const double size = sizeof(TMM_TYPE), sector = 32;
     const double cols = fmin(groups, (double)p->N), rows = fmax(1, groups / (double)p->N);
@@ -14635,7 +14645,7 @@ static inline double tmm_xgemm__direct_bytes(double groups, const tmm_xgemm__pro
 
 /* Bytes of a line of the larger operand that a block with so many groups reads, where lines lie
    across k; HUGE_VAL where they lie along k. */
-static inline double tmm_xgemm__direct_piece(double groups, const tmm_xgemm__product *p)
+static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__product *p)
 {
     const double size = sizeof(TMM_TYPE), cols = fmin(groups, (double)p->N);
     if (p->M > p->N) return p->csA == 1 && p->rsA != 1 ? HUGE_VAL : fmax(1, groups / cols) * size;
@@ -14644,8 +14654,8 @@ static inline double tmm_xgemm__direct_piece(double groups, const tmm_xgemm__pro
 
 /* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
    block for each element. */
-static inline double tmm_xgemm__direct_guess(tmm_xdirect__choice *c, const tmm_xgemm__product *p,
-                                             const tmm__load *load)
+static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm__xgemm__product *p,
+                                              const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
     const double group = 1 << c->group_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
@@ -14657,10 +14667,10 @@ static inline double tmm_xgemm__direct_guess(tmm_xdirect__choice *c, const tmm_x
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
-    const double lines = tmm_xgemm__direct_lines(member, p->csA, rows, p->rsA) +
-                         tmm_xgemm__direct_lines(member, p->rsB, cols, p->csB);
+    const double lines = tmm__xgemm__direct_lines(member, p->csA, rows, p->rsA) +
+                         tmm__xgemm__direct_lines(member, p->rsB, cols, p->csB);
     const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
-    const double bytes = tmm_xgemm__direct_bytes(threads / group, p);
+    const double bytes = tmm__xgemm__direct_bytes(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
@@ -14678,19 +14688,19 @@ static inline double tmm_xgemm__direct_guess(tmm_xdirect__choice *c, const tmm_x
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
     if (load->bytes > device->gpu.l2_bytes)
         memory *=
-            t->memory * (1 + pow(t->piece / tmm_xgemm__direct_piece(threads / group, p), 1.5));
+            t->memory * (1 + pow(t->piece / tmm__xgemm__direct_piece(threads / group, p), 1.5));
     return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm_xdirect__choice tmm_xgemm__direct_plan(const tmm_xgemm__product *p)
+static inline tmm__xdirect__choice tmm__xgemm__direct_plan(const tmm__xgemm__product *p)
 {
-    tmm_xdirect__choice best, c;
+    tmm__xdirect__choice best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
     const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
-                         tmm__has_clusters((const void *)tmm_xgemm_direct);
-    tmm__load load = tmm_xgemm__load(p, TMM__COST_SIMPLE, 1, 1);
+                         tmm__has_clusters((const void *)tmm__xgemm_direct);
+    tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
     if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
@@ -14700,7 +14710,7 @@ static inline tmm_xdirect__choice tmm_xgemm__direct_plan(const tmm_xgemm__produc
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
             c.group_log2 = n, c.layout = layout, c.cluster_log2 = 0;
-            c.time = tmm_xgemm__direct_guess(&c, p, &load);
+            c.time = tmm__xgemm__direct_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
             c.cluster_log2 = TMM__DIRECT_CLUSTER;
@@ -14708,7 +14718,7 @@ static inline tmm_xdirect__choice tmm_xgemm__direct_plan(const tmm_xgemm__produc
                 1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
                 (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
                 continue;
-            c.time = tmm_xgemm__direct_guess(&c, p, &load);
+            c.time = tmm__xgemm__direct_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
             if (c.time < best.time && c.blocks <= INT_MAX) best = c;
         }
@@ -14716,32 +14726,32 @@ static inline tmm_xdirect__choice tmm_xgemm__direct_plan(const tmm_xgemm__produc
     return best;
 }
 
-static inline tmm_status tmm_xgemm__direct_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->K <= INT_MAX) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm_xgemm__direct_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__direct_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
     if (p->K > INT_MAX || work > tmm__direct_most(p->M, p->N))
         return HUGE_VAL; /* no need to look */
-    return tmm_xgemm__direct_plan(p).time;
+    return tmm__xgemm__direct_plan(p).time;
 }
 
-static inline tmm_status tmm_xgemm__direct(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product p = *given;
-    tmm_xdirect__choice c = tmm_xgemm__direct_plan(&p);
+    tmm__xgemm__product p = *given;
+    tmm__xdirect__choice c = tmm__xgemm__direct_plan(&p);
     void *arguments[26];
     (void)row;
-    int count = tmm_xgemm__arguments(&p, arguments);
+    int count = tmm__xgemm__arguments(&p, arguments);
     arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
     arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
     /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
@@ -14759,9 +14769,9 @@ static inline tmm_status tmm_xgemm__direct(const tmm_xgemm__product *given,
     arguments[count++] = &beside, arguments[count++] = &lanes;
     arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
     if (c.cluster_log2 > 0)
-        return tmm__launch_clusters((const void *)tmm_xgemm_direct, (int)c.blocks,
+        return tmm__launch_clusters((const void *)tmm__xgemm_direct, (int)c.blocks,
                                     1 << c.block_log2, 1 << c.cluster_log2, 0, arguments, p.stream);
-    return tmm__launch((const void *)tmm_xgemm_direct, dim3((unsigned)c.blocks, 1, p.batch),
+    return tmm__launch((const void *)tmm__xgemm_direct, dim3((unsigned)c.blocks, 1, p.batch),
                        dim3(1u << c.block_log2), 0, arguments, p.stream);
 }
 #endif
@@ -14770,11 +14780,11 @@ static inline tmm_status tmm_xgemm__direct(const tmm_xgemm__product *given,
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__resolve. */
-static inline int tmm_xgemm__narrow_fits(const tmm_xgemm__product *p, long long batch)
+static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
     return TMM__IS_FLOAT && batch == 1 && wide >= TMM__NARROW_LINES / 2 && p->K <= INT_MAX &&
-           tmm_xgemm__reaches(TMM_NARROW, p->K, tmm_xgemm__lda(p), tmm_xgemm__ldb(p));
+           tmm__xgemm__reaches(TMM_NARROW, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p));
 }
 
 #if TMM__IS_FLOAT
@@ -14787,7 +14797,7 @@ TMM__NARROW_LIST(TMM__CHECK)
 #undef TMM__CHECK
 
 /* How a launch of KERNEL NARROW is made. */
-typedef struct tmm_xnarrow__choice {
+typedef struct tmm__xnarrow__choice {
     tmm__narrow s;
     int groups; /* of the instance */
     const void *kernel;
@@ -14795,13 +14805,13 @@ typedef struct tmm_xnarrow__choice {
     const TMM_TYPE *P, *Q;
     long long tiles, parts;
     double time; /* nanoseconds that it should take */
-} tmm_xnarrow__choice;
+} tmm__xnarrow__choice;
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
-static inline double tmm_xgemm__narrow_parts_time(const tmm_xnarrow__choice *c,
-                                                  const tmm_xgemm__product *p)
+static inline double tmm__xgemm__narrow_parts_time(const tmm__xnarrow__choice *c,
+                                                   const tmm__xgemm__product *p)
 {
     const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
@@ -14813,7 +14823,7 @@ static inline double tmm_xgemm__narrow_parts_time(const tmm_xnarrow__choice *c,
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
-    const tmm__load load = tmm_xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
     clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
     if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
@@ -14824,7 +14834,7 @@ static inline double tmm_xgemm__narrow_parts_time(const tmm_xnarrow__choice *c,
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_xnarrow__choice tmm_xgemm__narrow_plan(const tmm_xgemm__product *p)
+static inline tmm__xnarrow__choice tmm__xgemm__narrow_plan(const tmm__xgemm__product *p)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -14836,7 +14846,7 @@ static inline tmm_xnarrow__choice tmm_xgemm__narrow_plan(const tmm_xgemm__produc
     const int turned = p->N < p->M;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
-    tmm_xnarrow__choice c, best;
+    tmm__xnarrow__choice c, best;
     memset(&c, 0, sizeof c);
     c.s.turned = turned;
     c.linesP = turned ? p->N : p->M, c.linesQ = turned ? p->M : p->N;
@@ -14862,34 +14872,34 @@ static inline tmm_xnarrow__choice tmm_xgemm__narrow_plan(const tmm_xgemm__produc
                 last = c.parts;
                 c.time = TMM__PLAN_GUESS(2 * n + down_log2 - 1,
                                          c.parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
-                                         (int)c.parts, tmm_xgemm__narrow_parts_time(&c, p));
+                                         (int)c.parts, tmm__xgemm__narrow_parts_time(&c, p));
                 if (best.tiles == 0 || c.time < best.time) best = c;
             }
         }
     return best;
 }
 
-static inline tmm_status tmm_xgemm__narrow_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__narrow_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__check_reach(p, row);
+    return tmm__xgemm__check_reach(p, row);
 }
 
-static inline double tmm_xgemm__narrow_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__narrow_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (!tmm_xgemm__narrow_fits(p, p->batch) || p->K < TMM__NARROW_LEAST ||
+    if (!tmm__xgemm__narrow_fits(p, p->batch) || p->K < TMM__NARROW_LEAST ||
         tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
         return HUGE_VAL;
-    return tmm_xgemm__narrow_plan(p).time;
+    return tmm__xgemm__narrow_plan(p).time;
 }
 
-static inline tmm_status tmm_xgemm__narrow(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
-    tmm_xnarrow__choice c = tmm_xgemm__narrow_plan(p);
+    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xnarrow__choice c = tmm__xgemm__narrow_plan(p);
     (void)row;
     void *partials = NULL;
     if (c.parts > 1)
@@ -14907,7 +14917,7 @@ static inline tmm_status tmm_xgemm__narrow(const tmm_xgemm__product *given,
     void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
     if (status == TMM_OK)
         status =
-            tmm__launch((const void *)tmm_xgemm_narrow_sum,
+            tmm__launch((const void *)tmm__xgemm_narrow_sum,
                         dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
@@ -14968,7 +14978,7 @@ typedef struct tmm__float_memory {
 #endif
 
 /* Instance number n, TMM__WGMMA_256x128 and the like. */
-static inline const tmm__float_instance *tmm_xgemm__float_instance(int n)
+static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
 {
 #define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
     {#name,                                                      \
@@ -14999,7 +15009,7 @@ static inline const tmm__float_instance *tmm_xgemm__float_instance(int n)
     return &instances[n];
 }
 
-static inline const void *tmm_xgemm__float_kernel(int n)
+static inline const void *tmm__xgemm__float_kernel(int n)
 {
 #define TMM__WGMMA_CASE(pass, name, first, second) \
     case TMM__WGMMA_##first:                       \
@@ -15013,42 +15023,42 @@ static inline const void *tmm_xgemm__float_kernel(int n)
     }
 #undef TMM__WGMMA_CASE
 #undef TMM__MMA_CASE
-    return (const void *)tmm_xgemm_float_portable;
+    return (const void *)tmm__xgemm_float_portable;
 }
 
 /* The most shared memory that an instance of the same kernel takes. */
-static inline int tmm_xgemm__float_bytes(int n)
+static inline int tmm__xgemm__float_bytes(int n)
 {
     int most = 0;
     for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
-        if (tmm_xgemm__float_kernel(other) == tmm_xgemm__float_kernel(n) &&
-            tmm_xgemm__float_instance(other)->bytes > most)
-            most = tmm_xgemm__float_instance(other)->bytes;
+        if (tmm__xgemm__float_kernel(other) == tmm__xgemm__float_kernel(n) &&
+            tmm__xgemm__float_instance(other)->bytes > most)
+            most = tmm__xgemm__float_instance(other)->bytes;
     return most;
 }
 
 /* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
    sm_90a; for others they are empty, and then without the static shared memory of their barriers.
    Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
-static inline int tmm_xgemm__float_instruction(void)
+static inline int tmm__xgemm__float_instruction(void)
 {
     const tmm__device *device = tmm__current_device();
-    const tmm__kernel_facts *facts = tmm__compiled(tmm_xgemm__float_kernel(0));
+    const tmm__kernel_facts *facts = tmm__compiled(tmm__xgemm__float_kernel(0));
     if (facts->static_shared > 0)
-        return device->capability == 90 && device->shared >= tmm_xgemm__float_bytes(0)
+        return device->capability == 90 && device->shared >= tmm__xgemm__float_bytes(0)
                    ? TMM__BY_WGMMA
                    : TMM__BY_MULTIPLY_ADD;
     return device->capability >= 80 && facts->ptx_version >= 80 &&
-                   device->shared >= tmm_xgemm__float_bytes(TMM__WGMMA_INSTANCES)
+                   device->shared >= tmm__xgemm__float_bytes(TMM__WGMMA_INSTANCES)
                ? TMM__BY_MMA_SYNC
                : TMM__BY_MULTIPLY_ADD;
 }
 
 /* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
    while the launch before them in the stream still works: they wait themselves. */
-static inline tmm_status tmm_xgemm__float_launch(const void *kernel, dim3 grid, int threads,
-                                                 int bytes, int cluster, void **arguments,
-                                                 tmm_stream stream)
+static inline tmm_status tmm__xgemm__float_launch(const void *kernel, dim3 grid, int threads,
+                                                  int bytes, int cluster, void **arguments,
+                                                  tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
@@ -15064,8 +15074,8 @@ static inline tmm_status tmm_xgemm__float_launch(const void *kernel, dim3 grid, 
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = attributes;
-    if (tmm_xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
-        tmm__compiled(tmm_xgemm__float_kernel(0))->ptx_version >= 90)
+    if (tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
+        tmm__compiled(tmm__xgemm__float_kernel(0))->ptx_version >= 90)
         config.numAttrs = cluster > 1 ? 2 : 1;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
@@ -15076,7 +15086,7 @@ static inline tmm_status tmm_xgemm__float_launch(const void *kernel, dim3 grid, 
 
 /* The least magnitude that an element which is not zero may have after scaling, for its line not to
    be wide. */
-static inline float tmm_xgemm__least_element(long long K)
+static inline float tmm__xgemm__least_element(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
        of 64 k that are added in parts: bench/notes/tensor_float.md. */
@@ -15087,7 +15097,7 @@ static inline float tmm_xgemm__least_element(long long K)
 }
 
 /* The bounds of the product of the scales of a row and a column. */
-static inline void tmm_xgemm__scale_bounds(long long K, float *scale_min, float *scale_max)
+static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float *scale_max)
 {
     int log = 0;
     while (K > 1ll << log) log++;
@@ -15097,7 +15107,7 @@ static inline void tmm_xgemm__scale_bounds(long long K, float *scale_min, float 
 
 /* What the sum of an element with wide lines must be at least, before it is scaled back, for the
    bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
-static inline float tmm_xgemm__doubt_below(long long K)
+static inline float tmm__xgemm__doubt_below(long long K)
 {
     double windows = ceil(K / 32.0);
     double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
@@ -15106,9 +15116,9 @@ static inline float tmm_xgemm__doubt_below(long long K)
 
 /* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
    *offset on, which is moved behind them. */
-static inline tmm__fp16_operand tmm_xgemm__fp16_operand(char *memory, size_t *offset,
-                                                        long long lines, long long K,
-                                                        long long products)
+static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *offset,
+                                                         long long lines, long long K,
+                                                         long long products)
 {
     tmm__fp16_operand x;
     x.line_blocks = (int)((lines + 63) / 64);
@@ -15121,16 +15131,16 @@ static inline tmm__fp16_operand tmm_xgemm__fp16_operand(char *memory, size_t *of
 }
 
 /* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
-static inline size_t tmm_xgemm__doubt_bytes(long long M, long long N)
+static inline size_t tmm__xgemm__doubt_bytes(long long M, long long N)
 {
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
 /* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
    or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
-static inline tmm__convert_plan tmm_xgemm__convert_plan(long long K, int groups)
+static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups)
 {
-    const int wgmma = tmm_xgemm__float_instruction() == TMM__BY_WGMMA;
+    const int wgmma = tmm__xgemm__float_instruction() == TMM__BY_WGMMA;
     tmm__convert_plan plan = {1, 128};
     if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
         plan.ranks = TMM__MOST_CLUSTER;
@@ -15147,16 +15157,16 @@ static inline tmm__convert_plan tmm_xgemm__convert_plan(long long K, int groups)
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
    with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
-static inline double tmm_xgemm__convert_time(const tmm_xgemm__product *p)
+static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
-    const tmm__convert_plan plan = tmm_xgemm__convert_plan(p->K, groups);
+    const tmm__convert_plan plan = tmm__xgemm__convert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm_xgemm__load(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -15167,28 +15177,28 @@ static inline double tmm_xgemm__convert_time(const tmm_xgemm__product *p)
 
 /* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
    already. */
-static inline tmm_status tmm_xgemm__convert(long long K, const tmm__lines from[2],
-                                            const tmm__fp16_operand to[2], const int groups[2],
-                                            unsigned batch, tmm_stream stream)
+static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[2],
+                                             const tmm__fp16_operand to[2], const int groups[2],
+                                             unsigned batch, tmm_stream stream)
 {
     const int all = groups[0] + groups[1];
     if (all == 0) return TMM_OK;
-    tmm__convert_plan plan = tmm_xgemm__convert_plan(K, all);
+    tmm__convert_plan plan = tmm__xgemm__convert_plan(K, all);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
     int depth = (int)K, groups_A = groups[0];
-    float least_element = tmm_xgemm__least_element(K);
-    const void *kernel = (const void *)tmm_xgemm_convert;
+    float least_element = tmm__xgemm__least_element(K);
+    const void *kernel = (const void *)tmm__xgemm_convert;
     void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
                          &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (tmm_xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
-    return tmm_xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
-                                   plan.ranks, arguments, stream);
+    if (tmm__xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return tmm__xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
+                                    plan.ranks, arguments, stream);
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm_xgemm__float_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
@@ -15196,8 +15206,8 @@ static inline int tmm_xgemm__float_odd(const TMM_TYPE *C, long long ldc, int ins
 
 /* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
    its own is given those of the first, by its `area`, first_area times as large. */
-static inline double tmm_xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                             double windows, int odd, double first_area)
+static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
+                                              double windows, int odd, double first_area)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
@@ -15221,19 +15231,19 @@ static inline double tmm_xgemm__float_clocks(const tmm__float_instance *i, doubl
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
    are cut. Returns nanoseconds. Parts are for one product, by wgmma where all columns go at once;
    where warpgroups share k, a block has no second one. */
-static inline double tmm_xgemm__float_plan(const tmm_xgemm__product *p, int instruction,
-                                           tmm__float_choice *best)
+static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
+                                            tmm__float_choice *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const int odd = tmm_xgemm__float_odd(p->C, p->ldc, instruction);
+    const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
     double first_area = 0; /* of the first instance for this instruction */
     memset(best, 0, sizeof *best);
     best->instance = TMM__PORTABLE_64x64, best->parts = 1;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
-        const tmm__float_instance *i = tmm_xgemm__float_instance(n);
+        const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
         if (first_area == 0) first_area = area;
@@ -15248,7 +15258,7 @@ static inline double tmm_xgemm__float_plan(const tmm_xgemm__product *p, int inst
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm_xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
+            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -15263,30 +15273,30 @@ static inline double tmm_xgemm__float_plan(const tmm_xgemm__product *p, int inst
 
 /* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
    devices for displays. */
-static inline double tmm_xgemm__tensor_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     const tmm__device *device = tmm__current_device();
-    const int instruction = tmm_xgemm__float_instruction(), capability = device->capability;
+    const int instruction = tmm__xgemm__float_instruction(), capability = device->capability;
     tmm__float_choice choice;
     (void)row;
     if (instruction != TMM__BY_WGMMA &&
         (instruction != TMM__BY_MMA_SYNC ||
          (capability != 80 && capability != 90 && capability != 100)))
         return HUGE_VAL;
-    return tmm_xgemm__convert_time(p) + device->gpu.launch +
-           tmm_xgemm__float_plan(p, instruction, &choice);
+    return tmm__xgemm__convert_time(p) + device->gpu.launch +
+           tmm__xgemm__float_plan(p, instruction, &choice);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status tmm_xgemm__float_multiply(tmm__float_job job,
-                                                   const tmm__float_choice *choice,
-                                                   tmm_stream stream)
+static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job,
+                                                    const tmm__float_choice *choice,
+                                                    tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     double processors = tmm__current_device()->processors;
-    const tmm__float_instance *i = tmm_xgemm__float_instance(choice->instance);
+    const tmm__float_instance *i = tmm__xgemm__float_instance(choice->instance);
     job.instance = choice->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
     job.parts = choice->parts, job.s.steps = choice->part_blocks;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
@@ -15294,8 +15304,8 @@ static inline tmm_status tmm_xgemm__float_multiply(tmm__float_job job,
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
     double places = i->blocks * processors;
     int blocks = (int)(tiles < places ? tiles : places);
-    tmm_xgemm__scale_bounds(K, &job.scale_min, &job.scale_max);
-    job.doubt_below = tmm_xgemm__doubt_below(K);
+    tmm__xgemm__scale_bounds(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = tmm__xgemm__doubt_below(K);
     /* Blocks keep together where they have several large tiles and L2 does not hold all they
        read. */
     if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
@@ -15305,38 +15315,39 @@ static inline tmm_status tmm_xgemm__float_multiply(tmm__float_job job,
     } else {
         job.pace = NULL;
     }
-    const void *kernel = tmm_xgemm__float_kernel(job.instance);
-    tmm_status status = tmm__allow_shared(kernel, tmm_xgemm__float_bytes(job.instance));
+    const void *kernel = tmm__xgemm__float_kernel(job.instance);
+    tmm_status status = tmm__allow_shared(kernel, tmm__xgemm__float_bytes(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return tmm_xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
-                                   stream);
+    return tmm__xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
+                                    stream);
 }
 
 /* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
    beyond 32 bits. */
-static inline int tmm_xgemm__float_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__float_fits(long long M, long long N, long long K)
 {
     long long most = TMM__WGMMA_LINES_MAX;
-    if ((M > most || N > most) && tmm_xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
     return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
 /* The choice for a product or more. */
-static inline tmm__float_choice tmm_xgemm__float_choose(const tmm_xgemm__product *p)
+static inline tmm__float_choice tmm__xgemm__float_choose(const tmm__xgemm__product *p)
 {
     tmm__float_choice choice;
-    (void)tmm_xgemm__float_plan(p, TMM__FLOAT_INSTRUCTION(tmm_xgemm__float_instruction()), &choice);
+    (void)tmm__xgemm__float_plan(p, TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction()),
+                                 &choice);
     return choice;
 }
 
 /* What so many products at a time take: operands that are not ready, from `memory` on, bits of
    doubtful elements, a counter, parts of tiles and a flag for each. */
-static inline tmm__float_memory tmm_xgemm__float_place(const tmm_xgemm__product *p,
-                                                       const tmm__fp16_operand *const *ready,
-                                                       const tmm__float_choice *choice,
-                                                       unsigned products, char *memory)
+static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
+                                                        const tmm__fp16_operand *const *ready,
+                                                        const tmm__float_choice *choice,
+                                                        unsigned products, char *memory)
 {
     tmm__float_memory place;
     memset(&place, 0, sizeof place);
@@ -15345,10 +15356,10 @@ static inline tmm__float_memory tmm_xgemm__float_place(const tmm_xgemm__product 
         if (ready != NULL && ready[i] != NULL)
             place.operands[i] = *ready[i];
         else
-            place.operands[i] = tmm_xgemm__fp16_operand(memory, &place.bytes, lines, p->K,
-                                                        p->batch > 1 && stride ? products : 1);
+            place.operands[i] = tmm__xgemm__fp16_operand(memory, &place.bytes, lines, p->K,
+                                                         p->batch > 1 && stride ? products : 1);
     }
-    const size_t doubt = tmm_xgemm__doubt_bytes(p->M, p->N) * products;
+    const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
     const size_t pieces = (size_t)choice->pieces;
     place.doubt = (unsigned *)(memory + place.bytes);
     place.pace = (unsigned *)(memory + place.bytes + doubt);
@@ -15363,8 +15374,8 @@ static inline tmm__float_memory tmm_xgemm__float_place(const tmm_xgemm__product 
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm_xgemm__float(const tmm_xgemm__product *p,
-                                          const tmm__fp16_operand *const *ready, size_t *missing)
+static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
+                                           const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -15372,15 +15383,15 @@ static inline tmm_status tmm_xgemm__float(const tmm_xgemm__product *p,
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = tmm_xgemm__doubt_bytes(M, N);
-    for (int i = 0; i < 2; i++) (void)tmm_xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
+    size_t each = tmm__xgemm__doubt_bytes(M, N);
+    for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const tmm__float_choice choice = tmm_xgemm__float_choose(p);
-    const size_t bytes = tmm_xgemm__float_place(p, ready, &choice, most, NULL).bytes;
+    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
+    const size_t bytes = tmm__xgemm__float_place(p, ready, &choice, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    const tmm__float_memory place = tmm_xgemm__float_place(p, ready, &choice, most, memory);
+    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, &choice, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
@@ -15401,8 +15412,8 @@ static inline tmm_status tmm_xgemm__float(const tmm_xgemm__product *p,
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
         if (TMM__CLEAR_FLAGS && choice.pieces > 0)
             (void)cudaMemsetAsync(job.s.flags, 0, choice.pieces * sizeof *job.s.flags, stream);
-        status = tmm_xgemm__convert(K, from, place.operands, groups, products, stream);
-        if (status == TMM_OK) status = tmm_xgemm__float_multiply(job, &choice, stream);
+        status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, &choice, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
@@ -15641,8 +15652,8 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
    Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h.
    Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm_xgemm__int8_takes(const tmm_xgemm__product *p,
-                                               const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     if (TMM__DOUBLE_TENSOR) return TMM_OK;
@@ -15654,7 +15665,8 @@ static inline tmm_status tmm_xgemm__int8_takes(const tmm_xgemm__product *p,
 }
 
 #if !TMM__DOUBLE_TENSOR
-static inline double tmm_xgemm__int8_time(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return HUGE_VAL;
@@ -15674,8 +15686,8 @@ enum {
 #endif
 
 /* A product, or a part of one that is done at a time, and its workspace. */
-typedef struct tmm_xint8_part {
-    tmm_xgemm__product p;
+typedef struct tmm__xint8_part {
+    tmm__xgemm__product p;
     tmm__int8_layout layout;
     char *memory;
     tmm__int8_norm *norms;
@@ -15683,13 +15695,13 @@ typedef struct tmm_xint8_part {
     tmm__int8_operand operands[2];
     tmm__int8_residues residues;
     tmm__int8_sums sums;
-} tmm_xint8_part;
+} tmm__xint8_part;
 
 /* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
    still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
-static inline tmm_status tmm_xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
-                                                int bytes, int cluster, void **arguments,
-                                                tmm_stream stream)
+static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
+                                                 int bytes, int cluster, void **arguments,
+                                                 tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
@@ -15716,9 +15728,9 @@ static inline tmm_status tmm_xgemm__int8_launch(const void *kernel, dim3 grid, i
 #endif
 }
 
-static inline int tmm_xgemm__int8_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__int8_fits(long long M, long long N, long long K)
 {
-    int bytes = tmm_xgemm_int8_mma_bytes_128x128;
+    int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
@@ -15728,7 +15740,8 @@ static inline int tmm_xgemm__int8_fits(long long M, long long N, long long K)
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
    units. */
-static inline tmm_status tmm_xgemm__int8_convert(tmm_xint8_part *part, const tmm__int8_state *state)
+static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
+                                                  const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     long long K = part->p.K;
@@ -15748,13 +15761,13 @@ static inline tmm_status tmm_xgemm__int8_convert(tmm_xint8_part *part, const tmm
                              &part->norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_norms,
-                                        dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
-                                        part->p.stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_norms,
+                                         dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
+                                         part->p.stream);
         if (status == TMM_OK)
             status =
-                tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_scales, dim3(groups / 4 + 1),
-                                       256, 0, 1, of_scales, part->p.stream);
+                tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
+                                        256, 0, 1, of_scales, part->p.stream);
     }
     void *arguments[] = {&K,
                          &groups_A,
@@ -15767,36 +15780,37 @@ static inline tmm_status tmm_xgemm__int8_convert(tmm_xint8_part *part, const tmm
                          &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_residues,
-                                        dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                        part->p.stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_residues,
+                                         dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
+                                         part->p.stream);
     return status;
 }
 
 /* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
    empty, without its barriers in static shared memory. */
-static inline int tmm_xgemm__int8_by_wgmma(void)
+static inline int tmm__xgemm__int8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
-    return tmm__compiled((const void *)tmm_xgemm_int8_wgmma)->static_shared > 0 &&
+    return tmm__compiled((const void *)tmm__xgemm_int8_wgmma)->static_shared > 0 &&
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of
    FP32. */
-static inline double tmm_xgemm__int8_time(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int wgmma = tmm_xgemm__int8_by_wgmma();
+    const int wgmma = tmm__xgemm__int8_by_wgmma();
     /* Tiles are filled up: those of a cluster by wgmma. */
     const double rows = wgmma ? TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER : 128;
     const double cols = wgmma ? TMM__INT8_WGMMA_COLS : 128, depth = wgmma ? TMM__INT8_K : 64;
     const double M = ceil(p->M / rows) * rows, N = ceil(p->N / cols) * cols;
     const double K = ceil(p->K / depth) * depth;
     (void)row;
-    if (!wgmma && (device->capability < 75 || tmm_xgemm__tensor_pays())) return HUGE_VAL;
+    if (!wgmma && (device->capability < 75 || tmm__xgemm__tensor_pays())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
     const double lines = (double)p->M + p->N;
     const double bytes = 31 * lines * p->K + 40.0 * p->M * p->N;
@@ -15806,8 +15820,8 @@ static inline double tmm_xgemm__int8_time(const tmm_xgemm__product *p, const tmm
 }
 
 /* The products of bytes: of units if `state` is NULL. */
-static inline tmm_status tmm_xgemm__int8_multiply(const tmm_xint8_part *part,
-                                                  tmm__int8_state *state)
+static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
+                                                   tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
@@ -15827,24 +15841,24 @@ static inline tmm_status tmm_xgemm__int8_multiply(const tmm_xint8_part *part,
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
     void *arguments[] = {&job};
-    if (tmm_xgemm__int8_by_wgmma()) {
+    if (tmm__xgemm__int8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down = (l->pieces_down - 1) / 8 + 1;
         job.tiles_across = (l->pieces_across - 1) / 6 + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_wgmma,
-                                      dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                      TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                      part->p.stream);
+        return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
+                                       dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                       TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
+                                       part->p.stream);
     }
     /* The tile of which the rounds over all multiprocessors take less. */
     double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
     double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
     double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
     int instance =
-        2 * large < 1.15 * small && device->shared >= (int)tmm_xgemm_int8_mma_bytes_128x256
+        2 * large < 1.15 * small && device->shared >= (int)tmm__xgemm_int8_mma_bytes_128x256
             ? TMM__INT8_MMA_128x256
             : TMM__INT8_MMA_128x128;
     instance = TMM__INT8_INSTANCE(instance);
@@ -15852,30 +15866,30 @@ static inline tmm_status tmm_xgemm__int8_multiply(const tmm_xint8_part *part,
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm_xgemm__int8_launch(is_large ? (const void *)tmm_xgemm_int8_mma_128x256
-                                           : (const void *)tmm_xgemm_int8_mma_128x128,
-                                  dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                                  is_large ? (int)tmm_xgemm_int8_mma_bytes_128x256
-                                           : (int)tmm_xgemm_int8_mma_bytes_128x128,
-                                  1, arguments, part->p.stream);
+    return tmm__xgemm__int8_launch(is_large ? (const void *)tmm__xgemm_int8_mma_128x256
+                                            : (const void *)tmm__xgemm_int8_mma_128x128,
+                                   dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                   is_large ? (int)tmm__xgemm_int8_mma_bytes_128x256
+                                            : (int)tmm__xgemm_int8_mma_bytes_128x128,
+                                   1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
-static inline int tmm_xgemm__int8_fp64(const tmm_xgemm__product *p)
+static inline int tmm__xgemm__int8_fp64(const tmm__xgemm__product *p)
 {
-    return TMM__INT8_FP64(tmm_xgemm__tensor_pays()) && tmm_xgemm__tensor_fits() &&
-           tmm_xgemm__fits(TMM_TENSOR, p);
+    return TMM__INT8_FP64(tmm__xgemm__tensor_pays()) && tmm__xgemm__tensor_fits() &&
+           tmm__xgemm__fits(TMM_TENSOR, p);
 }
 
 /* All launches of a part. `moduli`: so many; 0: the device chooses. */
-static inline tmm_status tmm_xgemm__int8_run(tmm_xint8_part *part, int moduli)
+static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
 {
     const tmm__int8_layout *l = &part->layout;
-    const tmm_xgemm__product *p = &part->p;
+    const tmm__xgemm__product *p = &part->p;
     const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
-    int pays = tmm_xgemm__tensor_pays();
+    int pays = tmm__xgemm__tensor_pays();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
     float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
@@ -15889,7 +15903,7 @@ static inline tmm_status tmm_xgemm__int8_run(tmm_xint8_part *part, int moduli)
     job.state = state;
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
-    job.fp64_elsewhere = moduli == 0 && tmm_xgemm__int8_fp64(p);
+    job.fp64_elsewhere = moduli == 0 && tmm__xgemm__int8_fp64(p);
     job.alpha = p->alpha, job.beta = p->beta;
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
@@ -15898,42 +15912,42 @@ static inline tmm_status tmm_xgemm__int8_run(tmm_xint8_part *part, int moduli)
     if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
         status =
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
-    if (status == TMM_OK) status = tmm_xgemm__int8_convert(part, NULL);
-    if (status == TMM_OK) status = tmm_xgemm__int8_multiply(part, NULL);
+    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, NULL);
+    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, NULL);
     int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_choice,
-                                        dim3(pieces < 2 * processors ? pieces : 2 * processors),
-                                        128, 0, 1, of_choice, p->stream);
-    if (status == TMM_OK) status = tmm_xgemm__int8_convert(part, state);
-    if (status == TMM_OK) status = tmm_xgemm__int8_multiply(part, state);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_choice,
+                                         dim3(pieces < 2 * processors ? pieces : 2 * processors),
+                                         128, 0, 1, of_choice, p->stream);
+    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, state);
+    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_sums, dim3(pieces), 256, 0, 1,
-                                        of_sums, p->stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0,
+                                         1, of_sums, p->stream);
     if (status == TMM_OK)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_open,
-                                        dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
-                                        0, 1, of_open, p->stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_open,
+                                         dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
+                                         0, 1, of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
-        tmm_xgemm__product all = *p;
+        tmm__xgemm__product all = *p;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm_xgemm__tensor(&all, NULL);
+        status = tmm__xgemm__tensor(&all, NULL);
     }
     return status;
 }
 
 /* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
    all moduli. `memory` has what tmm__int8_prepared says. */
-static inline tmm_status tmm_xgemm__int8_prepare(const tmm__int8_lines *from, long long K, int is_B,
-                                                 char *memory, tmm_stream stream)
+static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, long long K,
+                                                  int is_B, char *memory, tmm_stream stream)
 {
     const long long k = tmm__int8_part_of_k(K), lines = from->lines;
     tmm__int8_state *state = (tmm__int8_state *)memory;
-    tmm_xint8_part part;
+    tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.p.stream = stream, part.from[is_B] = *from;
     tmm_status status =
@@ -15949,16 +15963,16 @@ static inline tmm_status tmm_xgemm__int8_prepare(const tmm__int8_lines *from, lo
         part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
         part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
         tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
-        status = tmm_xgemm__int8_convert(&part, NULL);
-        if (status == TMM_OK) status = tmm_xgemm__int8_convert(&part, state);
+        status = tmm__xgemm__int8_convert(&part, NULL);
+        if (status == TMM_OK) status = tmm__xgemm__int8_convert(&part, state);
     }
     return status;
 }
 
 /* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
    prepared, whose k is cut as they are. */
-static inline tmm__int8_layout tmm_xgemm__int8_parts(long long *M, long long *N, long long *K,
-                                                     int ready)
+static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N, long long *K,
+                                                      int ready)
 {
     int cut_k = !ready;
 #ifdef TMM_EPILOGUE
@@ -15969,10 +15983,10 @@ static inline tmm__int8_layout tmm_xgemm__int8_parts(long long *M, long long *N,
 }
 
 /* Operand number i of a part whose first line and k these are: from where, and where it is. */
-static inline void tmm_xgemm__int8_place(tmm_xint8_part *part, int i, const tmm_prepared *ready,
-                                         long long line0, long long k0)
+static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
+                                          long long line0, long long k0)
 {
-    const tmm_xgemm__product *q = &part->p;
+    const tmm__xgemm__product *q = &part->p;
     const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
     const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
     tmm__int8_operand *o = &part->operands[i];
@@ -15990,16 +16004,16 @@ static inline void tmm_xgemm__int8_place(tmm_xint8_part *part, int i, const tmm_
 /* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
    are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm_xgemm__int8_products(const tmm_xgemm__product *p,
-                                                  const tmm_prepared *const *prepared,
-                                                  size_t *missing)
+static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
+                                                   const tmm_prepared *const *prepared,
+                                                   size_t *missing)
 {
     const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
     int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
     int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    const size_t bytes = tmm_xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
-    tmm_xint8_part part;
+    const size_t bytes = tmm__xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
+    tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.memory = (char *)tmm__workspace(bytes, p->stream);
     *missing = part.memory == NULL ? bytes : 0;
@@ -16009,7 +16023,7 @@ static inline tmm_status tmm_xgemm__int8_products(const tmm_xgemm__product *p,
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
-                    tmm_xgemm__product *q = &part.p;
+                    tmm__xgemm__product *q = &part.p;
                     *q = *p;
                     q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
                     q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
@@ -16020,18 +16034,19 @@ static inline tmm_status tmm_xgemm__int8_products(const tmm_xgemm__product *p,
                     if (k0 > 0) q->beta = 1;
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
-                    tmm_xgemm__int8_place(&part, 0, ready[0], m0, k0);
-                    tmm_xgemm__int8_place(&part, 1, ready[1], n0, k0);
-                    status = tmm_xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
+                    tmm__xgemm__int8_place(&part, 0, ready[0], m0, k0);
+                    tmm__xgemm__int8_place(&part, 1, ready[1], n0, k0);
+                    status = tmm__xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
                 }
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 #else
 /* Of types and programs that do not have it. */
-static inline tmm_status tmm_xgemm__int8(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__int8_takes(p, row);
+    return tmm__xgemm__int8_takes(p, row);
 }
 #endif
 #endif
@@ -16040,8 +16055,8 @@ static inline tmm_status tmm_xgemm__int8(const tmm_xgemm__product *p, const tmm_
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
-static inline tmm_status tmm_xgemm__left_out_takes(const tmm_xgemm__product *p,
-                                                   const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__left_out_takes(const tmm__xgemm__product *p,
+                                                    const tmm__xgemm__kernel *row)
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -16050,34 +16065,35 @@ static inline tmm_status tmm_xgemm__left_out_takes(const tmm_xgemm__product *p,
                      tmm_kernel_string(row->value));
 }
 
-static inline double tmm_xgemm__left_out_time(const tmm_xgemm__product *p,
-                                              const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__left_out_time(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__left_out(const tmm_xgemm__product *p,
-                                             const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__left_out_takes(p, row);
+    return tmm__xgemm__left_out_takes(p, row);
 }
 
 #if TMM__FLOAT_TENSOR
-static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row);
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row);
 #endif
 #if TMM__DOUBLE_TENSOR
-static inline tmm_status tmm_xgemm__int8(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row);
+static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row);
 #endif
 
 /* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
-static inline const tmm_xgemm__kernel *tmm_xgemm__row(tmm_kernel kernel)
+static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
 {
 #define TMM__NAME(value, string) {value, 0, NULL, NULL, NULL},
 #define TMM__KERNEL(value, string, run, tile) \
     {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(TMM__JOIN(run, _time)), TMM_FN(run)},
-    static const tmm_xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+    static const tmm__xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
 #undef TMM__NAME
 #undef TMM__KERNEL
     if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
@@ -16085,37 +16101,38 @@ static inline const tmm_xgemm__kernel *tmm_xgemm__row(tmm_kernel kernel)
 }
 
 /* The tile with which TMM_REGISTER should be faster. */
-static inline tmm_kernel tmm_xgemm__register_tile(const tmm_xgemm__product *given, long long batch)
+static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
+                                                   long long batch)
 {
-    tmm_xgemm__product product = *given, *p = &product;
+    tmm__xgemm__product product = *given, *p = &product;
     product.batch = (unsigned)tmm__min(batch, INT_MAX);
-    const double small = tmm_xgemm__register_time(p, tmm_xgemm__row(TMM_REGISTER_64));
-    const double large = tmm_xgemm__register_time(p, tmm_xgemm__row(TMM_REGISTER_128));
+    const double small = tmm__xgemm__register_time(p, tmm__xgemm__row(TMM_REGISTER_64));
+    const double large = tmm__xgemm__register_time(p, tmm__xgemm__row(TMM_REGISTER_128));
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
 /* May TMM_AUTO take this kernel? The fast ones but TMM_DIRECT need copies of sm_80, elements of 4
    bytes and sizes that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
-static inline int tmm_xgemm__eligible(const tmm_xgemm__kernel *row, const tmm_xgemm__product *p,
-                                      int tensor)
+static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p,
+                                       int tensor)
 {
     const double most = INT_MAX, tile = row->tile;
     if (ceil(p->M / tile) * ceil(p->N / tile) > most) return 0;
     if (row->value <= TMM_REGISTER_128 || row->value == TMM_DIRECT) return 1;
 #if TMM__FLOAT_TENSOR
     if (row->value == TMM_TENSOR &&
-        (!tensor || (TMM_SUM)p->alpha == 0 || !tmm_xgemm__float_fits(p->M, p->N, p->K)))
+        (!tensor || (TMM_SUM)p->alpha == 0 || !tmm__xgemm__float_fits(p->M, p->N, p->K)))
         return 0;
 #endif
 #if TMM__DOUBLE_TENSOR
     if (row->value == TMM_TENSOR_INT8)
-        return tensor && (TMM_SUM)p->alpha != 0 && tmm_xgemm__int8_fits(p->M, p->N, p->K) &&
-               tmm_xgemm__fits(row->value, p);
+        return tensor && (TMM_SUM)p->alpha != 0 && tmm__xgemm__int8_fits(p->M, p->N, p->K) &&
+               tmm__xgemm__fits(row->value, p);
 #endif
     (void)tensor;
 #if TMM__FAST
     return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm_xgemm__fits(row->value, p);
+           tmm__xgemm__fits(row->value, p);
 #else
     return 0;
 #endif
@@ -16123,18 +16140,18 @@ static inline int tmm_xgemm__eligible(const tmm_xgemm__kernel *row, const tmm_xg
 
 /* The rule of TMM_AUTO: the kernel that should take the least time, by its launcher's plan and the
    costs in once/tuning.h. Of equal ones, the first of the list. */
-static inline tmm_kernel tmm_xgemm__choice(const tmm_xgemm__product *given, long long batch,
-                                           int tensor)
+static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
+                                            int tensor)
 {
-    tmm_xgemm__product p = *given;
+    tmm__xgemm__product p = *given;
     tmm_kernel best = TMM_REGISTER_64;
     double least = HUGE_VAL;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm_xgemm__kernel *row = tmm_xgemm__row((tmm_kernel)k);
-        if (row == NULL || !tmm_xgemm__eligible(row, &p, tensor)) continue;
+        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
+        if (row == NULL || !tmm__xgemm__eligible(row, &p, tensor)) continue;
         const double time = row->time(&p, row);
         if (time < least) least = time, best = row->value;
     }
@@ -16143,8 +16160,8 @@ static inline tmm_kernel tmm_xgemm__choice(const tmm_xgemm__product *given, long
 
 /* The same. A thread keeps its latest choices, since looking at all plans takes the host as long as
    a launch. The key is all that a choice may depend on. */
-static inline tmm_kernel tmm_xgemm__known_choice(const tmm_xgemm__product *p, long long batch,
-                                                 int tensor)
+static inline tmm_kernel tmm__xgemm__known_choice(const tmm__xgemm__product *p, long long batch,
+                                                  int tensor)
 {
     static thread_local struct {
         long long key[16];
@@ -16163,17 +16180,17 @@ static inline tmm_kernel tmm_xgemm__known_choice(const tmm_xgemm__product *p, lo
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
     if (!TMM__REMEMBERS || memcmp(known[place].key, key, sizeof key) != 0) {
-        known[place].kernel = tmm_xgemm__choice(p, batch, tensor);
+        known[place].kernel = tmm__xgemm__choice(p, batch, tensor);
         memcpy(known[place].key, key, sizeof key);
     }
     return known[place].kernel;
 }
 
-TMM_API tmm_kernel tmm_xgemm_choice(long long M, long long N, long long K, long long batch)
+TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
 {
-    tmm_xgemm__product p = tmm_xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.alpha = 1, p.ldc = N;
-    return tmm_xgemm__choice(&p, batch, TMM__ASKED_TENSOR);
+    return tmm__xgemm__choice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
@@ -16181,8 +16198,8 @@ TMM_API tmm_kernel tmm_xgemm_choice(long long M, long long N, long long K, long 
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
-static inline int tmm_xgemm__overlaps(long long M, long long N, long long ldc, long long strideC,
-                                      long long batch)
+static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, long long strideC,
+                                       long long batch)
 {
     for (long long s = 1; s < batch && s <= 4096; s++) {
         long long offset = s * strideC, rows = offset / ldc;
@@ -16194,8 +16211,8 @@ static inline int tmm_xgemm__overlaps(long long M, long long N, long long ldc, l
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status tmm_xgemm__check_batch(const tmm__operands *o, const long long strides[3],
-                                                long long batch)
+static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const long long strides[3],
+                                                 long long batch)
 {
     const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
@@ -16211,7 +16228,7 @@ static inline tmm_status tmm_xgemm__check_batch(const tmm__operands *o, const lo
     if (strides[2] == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is 0: the products would overwrite each other");
-    if (tmm_xgemm__overlaps(M, N, ldc, strides[2], batch))
+    if (tmm__xgemm__overlaps(M, N, ldc, strides[2], batch))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
@@ -16221,39 +16238,39 @@ static inline tmm_status tmm_xgemm__check_batch(const tmm__operands *o, const lo
 
 /* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
    be used, the better tile of TMM_REGISTER. */
-static inline tmm_kernel tmm_xgemm__resolve(tmm_kernel kernel, const tmm_xgemm__product *p,
-                                            long long batch)
+static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                             long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return tmm_xgemm__known_choice(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
+        return tmm__xgemm__known_choice(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
-        ((TMM_SUM)p->alpha == 0 || !tmm_xgemm__float_fits(p->M, p->N, p->K)))
-        return tmm_xgemm__choice(p, batch, 0);
+        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__float_fits(p->M, p->N, p->K)))
+        return tmm__xgemm__choice(p, batch, 0);
 #endif
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8 &&
-        ((TMM_SUM)p->alpha == 0 || !tmm_xgemm__int8_fits(p->M, p->N, p->K)))
-        return tmm_xgemm__choice(p, batch, 0);
+        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__int8_fits(p->M, p->N, p->K)))
+        return tmm__xgemm__choice(p, batch, 0);
 #endif
 #if TMM__FAST
     if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
         tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
-    if (kernel == TMM_NARROW && !tmm_xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
+    if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = tmm_xgemm__pipelined_double(p);
+    if (kernel == TMM_PIPELINED) kernel = tmm__xgemm__pipelined_double(p);
 #endif
-    if (kernel == TMM_REGISTER) kernel = tmm_xgemm__register_tile(p, batch);
+    if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
-static inline tmm_status tmm_xgemm__takes(tmm_kernel kernel, const tmm_xgemm__product *p)
+static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-    const tmm_xgemm__kernel *row = tmm_xgemm__row(kernel);
+    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
     const long long M = p->M, N = p->N;
     if (row == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
@@ -16268,50 +16285,51 @@ static inline tmm_status tmm_xgemm__takes(tmm_kernel kernel, const tmm_xgemm__pr
 }
 
 /* Products of one launch, by a kernel that takes them. */
-static inline tmm_status tmm_xgemm__run(tmm_kernel kernel, const tmm_xgemm__product *p)
+static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-    const tmm_xgemm__kernel *row = tmm_xgemm__row(kernel);
+    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
     return row->run(p, row);
 }
 
 #if TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT; strictly, if there is no memory for its operands. */
-static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
     size_t missing = 0;
     (void)row;
-    tmm_status status = tmm_xgemm__float(p, NULL, &missing);
+    tmm_status status = tmm__xgemm__float(p, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm_xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm_xgemm__resolve(kernel, p, p->batch);
-    status = tmm_xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm_xgemm__run(kernel, p);
+    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = tmm__xgemm__resolve(kernel, p, p->batch);
+    status = tmm__xgemm__takes(kernel, p);
+    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
 }
 #endif
 
 #if TMM__DOUBLE_TENSOR
 /* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
-static inline tmm_status tmm_xgemm__int8(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row)
 {
     size_t missing = 0;
     (void)row;
-    tmm_status status = tmm_xgemm__int8_products(p, NULL, &missing);
+    tmm_status status = tmm__xgemm__int8_products(p, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm_xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm_xgemm__resolve(kernel, p, p->batch);
-    status = tmm_xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm_xgemm__run(kernel, p);
+    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = tmm__xgemm__resolve(kernel, p, p->batch);
+    status = tmm__xgemm__takes(kernel, p);
+    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
 }
 #endif
 
 /* Products of a batch whose arguments have been checked. */
-static inline tmm_status tmm_xgemm__batch(tmm_kernel kernel, const tmm_xgemm__product *given,
-                                          long long batch)
+static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__product *given,
+                                           long long batch)
 {
-    tmm_xgemm__product p = *given;
-    kernel = tmm_xgemm__resolve(kernel, &p, batch);
-    tmm_status status = tmm_xgemm__takes(kernel, &p);
+    tmm__xgemm__product p = *given;
+    kernel = tmm__xgemm__resolve(kernel, &p, batch);
+    tmm_status status = tmm__xgemm__takes(kernel, &p);
     if (status != TMM_OK || p.M == 0 || p.N == 0 || batch == 0) return status;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
@@ -16326,63 +16344,64 @@ static inline tmm_status tmm_xgemm__batch(tmm_kernel kernel, const tmm_xgemm__pr
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        status = tmm_xgemm__run(kernel, &p);
+        status = tmm__xgemm__run(kernel, &p);
     }
     return status;
 }
 
-TMM_API tmm_status tmm_xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                          long long N, long long K, TMM_TYPE alpha,
-                                          const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                          long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                          long long strideA, long long strideB, long long strideC,
-                                          long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                           long long N, long long K, TMM_TYPE alpha,
+                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                           long long strideA, long long strideB, long long strideC,
+                                           long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
-    if (status == TMM_OK) status = tmm_xgemm__check_batch(&operands, strides, batch);
+    if (status == TMM_OK) status = tmm__xgemm__check_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
-    tmm_xgemm__product p = tmm_xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
     *tmm__device_of_product() = tmm__current_device();
-    status = tmm_xgemm__batch(kernel, &p, batch);
+    status = tmm__xgemm__batch(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
         return tmm__blame_operand(&operands, status);
     return status;
 }
 
-TMM_API tmm_status tmm_xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                     long long ldc, long long strideA, long long strideB,
-                                     long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      long long ldc, long long strideA, long long strideB,
+                                      long long strideC, long long batch, tmm_stream stream)
 {
-    return tmm_xgemm_batched_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                  strideA, strideB, strideC, batch, stream);
+    return tmm__xgemm_batched_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                   strideA, strideB, strideC, batch, stream);
 }
 
-TMM_API tmm_status tmm_xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                  long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                  long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                  TMM_TYPE *C, long long ldc, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                   TMM_TYPE *C, long long ldc, tmm_stream stream)
 {
-    return tmm_xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, 0,
-                                  0, 0, 1, stream);
+    return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                   0, 0, 0, 1, stream);
 }
 
-TMM_API tmm_status tmm_xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                             TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                             long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                             tmm_stream stream)
+TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              tmm_stream stream)
 {
-    return tmm_xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, stream);
+    return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                           stream);
 }
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
@@ -16393,22 +16412,22 @@ TMM_API tmm_status tmm_xgemm(tmm_op opA, tmm_op opB, long long M, long long N, l
 #if TMM__FLOAT_TENSOR
 /* What this type has, under one name: the most lines or k; whether the kernel takes a product;
    bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm_xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
 
-static inline int tmm_xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    return tmm_xgemm__float_fits(M, N, K);
+    return tmm__xgemm__float_fits(M, N, K);
 }
 
-static inline size_t tmm_xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
-    (void)tmm_xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
     return bytes;
 }
 
-static inline tmm_status tmm_xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                 tmm_stream stream)
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
@@ -16416,17 +16435,17 @@ static inline tmm_status tmm_xgemm__convert_once(const tmm_prepared *request, ch
                              along_k ? 1 : ld, 0};
     size_t offset = 0;
     const tmm__fp16_operand to =
-        tmm_xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
     const tmm__lines both[2] = {from, from};
     const tmm__fp16_operand operands[2] = {to, to};
     const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm_xgemm__convert(request->K, both, operands, groups, 1, stream);
+    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
 }
 
 /* Its bytes if `missing` is NULL; else the product, as gemm__float. */
-static inline tmm_status tmm_xgemm__converted(const tmm_xgemm__product *p,
-                                              const tmm_prepared *const *prepared, size_t *missing,
-                                              size_t *bytes)
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
+                                               const tmm_prepared *const *prepared, size_t *missing,
+                                               size_t *bytes)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2] = {NULL, NULL};
@@ -16434,54 +16453,54 @@ static inline tmm_status tmm_xgemm__converted(const tmm_xgemm__product *p,
         const tmm_prepared *from = prepared[i];
         size_t offset = 0;
         if (from == NULL) continue;
-        halves[i] = tmm_xgemm__fp16_operand((char *)from->memory, &offset, from->lines, p->K, 1);
+        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, p->K, 1);
         ready[i] = &halves[i];
     }
-    if (missing != NULL) return tmm_xgemm__float(p, ready, missing);
-    const tmm__float_choice choice = tmm_xgemm__float_choose(p);
-    *bytes = tmm_xgemm__float_place(p, ready, &choice, 1, NULL).bytes;
+    if (missing != NULL) return tmm__xgemm__float(p, ready, missing);
+    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
+    *bytes = tmm__xgemm__float_place(p, ready, &choice, 1, NULL).bytes;
     return TMM_OK;
 }
 #else
-enum { tmm_xgemm__converted_most = TMM__INT8_SIZE_MAX };
+enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
 
-static inline int tmm_xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    return tmm_xgemm__int8_fits(M, N, K);
+    return tmm__xgemm__int8_fits(M, N, K);
 }
 
-static inline size_t tmm_xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
     (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
     return bytes;
 }
 
-static inline tmm_status tmm_xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                 tmm_stream stream)
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
                                   along_k ? 1 : ld};
-    return tmm_xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-static inline tmm_status tmm_xgemm__converted(const tmm_xgemm__product *p,
-                                              const tmm_prepared *const *prepared, size_t *missing,
-                                              size_t *bytes)
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
+                                               const tmm_prepared *const *prepared, size_t *missing,
+                                               size_t *bytes)
 {
     long long M = p->M, N = p->N, K = p->K;
     const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
-    if (missing != NULL) return tmm_xgemm__int8_products(p, prepared, missing);
-    *bytes = tmm_xgemm__int8_parts(&M, &N, &K, ready).bytes;
+    if (missing != NULL) return tmm__xgemm__int8_products(p, prepared, missing);
+    *bytes = tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
     return TMM_OK;
 }
 #endif
 
-TMM_API tmm_status tmm_xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
+TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
-    const long long most = tmm_xgemm__converted_most, elements = 1ll << 58; /* in size_t */
+    const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
     const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
@@ -16490,13 +16509,13 @@ TMM_API tmm_status tmm_xgemm_prepare_memory(long long lines, long long K, size_t
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(kernel), lines, K);
-    if (lines > 0 && K > 0) *bytes = tmm_xgemm__prepared_bytes(lines, K);
+    if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
     return TMM_OK;
 }
 
 /* Prepares what `request` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t bytes,
-                                            tmm_prepared *prepared, tmm_stream stream)
+static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t bytes,
+                                             tmm_prepared *prepared, tmm_stream stream)
 {
     const int is_B = request->is_B;
     const tmm_op op = request->op;
@@ -16511,7 +16530,7 @@ static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t 
     const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
                                 X,        ld, X, LLONG_MAX, sizeof *X, 0};
     tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
-    if (status == TMM_OK) status = tmm_xgemm_prepare_memory(lines, K, &needed);
+    if (status == TMM_OK) status = tmm__xgemm_prepare_memory(lines, K, &needed);
     if (status != TMM_OK) return status;
     if (needed > 0 && X == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
@@ -16528,7 +16547,7 @@ static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t 
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    if (needed > 0) status = tmm_xgemm__convert_once(request, (char *)memory, stream);
+    if (needed > 0) status = tmm__xgemm__convert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -16538,25 +16557,25 @@ static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm_xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
-                                       long long lda, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                        long long lda, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
-    return tmm_xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
 }
 
-TMM_API tmm_status tmm_xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
-                                       long long ldb, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                        long long ldb, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
-    return tmm_xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
 }
 
-TMM_API tmm_status tmm_xgemm_release(tmm_prepared *prepared, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 {
     if (prepared == NULL) return TMM_OK;
     cudaError_t error = cudaSuccess;
@@ -16566,8 +16585,8 @@ TMM_API tmm_status tmm_xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 }
 
 /* An error if the product is too large, or if what is prepared does not fit it. */
-static inline tmm_status tmm_xgemm__check_prepared(long long M, long long N, long long K,
-                                                   const tmm_tensor_options *options)
+static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, long long K,
+                                                    const tmm_tensor_options *options)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
@@ -16577,7 +16596,7 @@ static inline tmm_status tmm_xgemm__check_prepared(long long M, long long N, lon
         long long lines = is_B ? N : M;
         size_t bytes = 0;
         if (ready == NULL) {
-            tmm_status status = tmm_xgemm_prepare_memory(lines, K, &bytes);
+            tmm_status status = tmm__xgemm_prepare_memory(lines, K, &bytes);
             if (status != TMM_OK) return status;
         } else if (ready->ld == 0) { /* all zeros */
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -16598,30 +16617,30 @@ static inline tmm_status tmm_xgemm__check_prepared(long long M, long long N, lon
 }
 
 /* What options are if there are none. */
-static const tmm_tensor_options tmm_xgemm__no_options = {NULL, NULL};
+static const tmm_tensor_options tmm__xgemm__no_options = {NULL, NULL};
 
-TMM_API tmm_status tmm_xgemm_tensor_memory(long long M, long long N, long long K,
-                                           const tmm_tensor_options *options, size_t *bytes)
+TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
+                                            const tmm_tensor_options *options, size_t *bytes)
 {
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
-    if (options == NULL) options = &tmm_xgemm__no_options;
-    tmm_status status = tmm_xgemm__check_prepared(M, N, K, options);
-    if (status != TMM_OK || M == 0 || N == 0 || !tmm_xgemm__converted_fits(M, N, K)) return status;
+    if (options == NULL) options = &tmm__xgemm__no_options;
+    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
-    tmm_xgemm__product p = tmm_xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.batch = 1;
-    return tmm_xgemm__converted(&p, prepared, NULL, bytes);
+    return tmm__xgemm__converted(&p, prepared, NULL, bytes);
 }
 
-TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, const tmm_tensor_options *options,
-                                    tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_tensor_options *options,
+                                     tmm_stream stream)
 {
-    if (options == NULL) options = &tmm_xgemm__no_options;
-    tmm_status status = tmm_xgemm__check_prepared(M, N, K, options);
+    if (options == NULL) options = &tmm__xgemm__no_options;
+    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -16634,7 +16653,7 @@ TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long lo
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
         if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
-        const long long bytes = (long long)tmm_xgemm__prepared_bytes(ready->lines, K);
+        const long long bytes = (long long)tmm__xgemm__prepared_bytes(ready->lines, K);
         const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
         const tmm__area area = tmm__area_of_operand(&operands, 2);
         if (bytes > 0 && tmm__areas_meet(&memory, &area))
@@ -16643,15 +16662,15 @@ TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long lo
     }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !tmm_xgemm__converted_fits(M, N, K))
-        return tmm_xgemm_with(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N, K,
-                              alpha, A, lda, B, ldb, beta, C, ldc, stream);
+    if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
+        return tmm__xgemm_with(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N, K,
+                               alpha, A, lda, B, ldb, beta, C, ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
-    tmm_xgemm__product p = tmm_xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = tmm_xgemm__converted(&p, prepared, &missing, NULL);
+    status = tmm__xgemm__converted(&p, prepared, &missing, NULL);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -16660,8 +16679,8 @@ TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long lo
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
    Uses: host/, type/dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                               const TMM_TYPE *B, TMM_TYPE *C)
+TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
+                                const TMM_TYPE *B, TMM_TYPE *C)
 {
     const tmm__operands operands = {
         TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
@@ -16671,8 +16690,8 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm_xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
-                              (TMM_TYPE)0, C, N, NULL);
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
+                               (TMM_TYPE)0, C, N, NULL);
 #endif
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
@@ -16693,8 +16712,8 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
         status =
             tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm_xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
-                           (TMM_TYPE)0, dC, N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
+                            (TMM_TYPE)0, dC, N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -16707,38 +16726,38 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
-static inline tmm_kernel tmm_xgemm__block_kernel(tmm_kernel kernel, const tmm_xgemm__product *p)
+static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
     const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
-    tmm_xgemm__product square =
-        tmm_xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    tmm__xgemm__product square =
+        tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm_xgemm__choice(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
+        kernel = tmm__xgemm__choice(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
 #endif
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_TENSOR && tmm_xgemm__float_fits(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR && tmm__xgemm__float_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
 #if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8 && tmm_xgemm__int8_fits(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8 && tmm__xgemm__int8_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    if (kernel == TMM_AUTO && tmm_xgemm__tensor_pays() && tmm_xgemm__fits(TMM_TENSOR, p))
+    if (kernel == TMM_AUTO && tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p))
         kernel = TMM_TENSOR;
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
-        tmm_xgemm__fits(TMM_PIPELINED, p))
+        tmm__xgemm__fits(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
 #endif
-    return tmm_xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
+    return tmm__xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
-static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_product *block,
-                                          tmm_stream stream)
+static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block_product *block,
+                                           tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
@@ -16750,18 +16769,18 @@ static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_
             "on the blocks",
             tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return tmm_xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1, NULL,
-                              N, beta, C, block->ldc, stream);
-    tmm_xgemm__product p =
-        tmm_xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+                               NULL, N, beta, C, block->ldc, stream);
+    tmm__xgemm__product p =
+        tmm__xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
     p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
-    const tmm_kernel kernel = tmm_xgemm__block_kernel(job->kernel, &p);
+    const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
         size_t missing = 0;
-        tmm_status status = tmm_xgemm__float(&p, NULL, &missing);
+        tmm_status status = tmm__xgemm__float(&p, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
@@ -16772,7 +16791,7 @@ static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8) {
         size_t missing = 0;
-        tmm_status status = tmm_xgemm__int8_products(&p, NULL, &missing);
+        tmm_status status = tmm__xgemm__int8_products(&p, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
@@ -16782,14 +16801,14 @@ static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_
     }
 #endif
     p.allowed = job->allowed;
-    tmm_status status = tmm_xgemm__takes(kernel, &p);
-    return status != TMM_OK ? status : tmm_xgemm__run(kernel, &p);
+    tmm_status status = tmm__xgemm__takes(kernel, &p);
+    return status != TMM_OK ? status : tmm__xgemm__run(kernel, &p);
 }
 
-TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                  long long ldc, const tmm_host_options *options)
+TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   long long ldc, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
@@ -16809,13 +16828,13 @@ TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm_xgemm__block;
+    job.launch = tmm__xgemm__block;
     return tmm__host_run(&job, options);
 }
 
 /* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
-static inline tmm_status tmm_xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
-                                               long long M, long long N, long long K, int reads)
+static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
+                                                long long M, long long N, long long K, int reads)
 {
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
@@ -16831,8 +16850,8 @@ static inline tmm_status tmm_xgemm__check_part(tmm_op opA, tmm_op opB, const tmm
 }
 
 /* An error if C of a part has an element in common with A or B of any. */
-static inline tmm_status tmm_xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
-                                                int count)
+static inline tmm_status tmm__xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
+                                                 int count)
 {
     const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
     const long long N = job->N, K = job->K;
@@ -16854,9 +16873,9 @@ static inline tmm_status tmm_xgemm__check_parts(const tmm__job *job, const tmm_p
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
-                                   tmm_kernel kernel)
+TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    tmm_kernel kernel)
 {
     const void *unread = &unread;
     long long rows = 0, rows_B = 0;
@@ -16880,7 +16899,7 @@ TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lon
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm_xgemm__check_part(opA, opB, p, M, N, K, reads);
+        status = tmm__xgemm__check_part(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -16904,8 +16923,8 @@ TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lon
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm_xgemm__block;
-    status = tmm_xgemm__check_parts(&job, parts, count);
+    job.launch = tmm__xgemm__block;
+    status = tmm__xgemm__check_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
@@ -16914,7 +16933,7 @@ TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lon
    Uses: once/arguments.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The arguments of tmm_?gemm_cpu. */
-typedef struct tmm_xcpu__product {
+typedef struct tmm__xcpu__product {
     tmm_op opA, opB;
     long long M, N, K;
     TMM_TYPE alpha;
@@ -16925,13 +16944,13 @@ typedef struct tmm_xcpu__product {
     TMM_TYPE beta;
     TMM_TYPE *C;
     long long ldc;
-} tmm_xcpu__product;
+} tmm__xcpu__product;
 
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
-static inline TMM__OPTIMIZE void tmm_xgemm__cpu_block(const tmm_xcpu__product *p, long long i0,
-                                                      long long j0)
+static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product *p, long long i0,
+                                                       long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
     const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
@@ -16972,9 +16991,9 @@ static inline TMM__OPTIMIZE void tmm_xgemm__cpu_block(const tmm_xcpu__product *p
 
 /* Checks the arguments and computes all blocks of C; with threads > 1 and OpenMP, on these threads.
    */
-static inline tmm_status tmm_xgemm__cpu(tmm_xcpu__product product, int threads)
+static inline tmm_status tmm__xgemm__cpu(tmm__xcpu__product product, int threads)
 {
-    tmm_xcpu__product *p = &product;
+    tmm__xcpu__product *p = &product;
     const int reads_AB = (TMM_SUM)p->alpha != 0;
     const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
                                     p->A,   p->lda,           p->B,    p->ldb, p->C,
@@ -16989,28 +17008,28 @@ static inline tmm_status tmm_xgemm__cpu(tmm_xcpu__product product, int threads)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long long block = 0; block < across * down; block++)
-        tmm_xgemm__cpu_block(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
+        tmm__xgemm__cpu_block(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm_xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                 TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                 const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                 long long ldc)
+TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  long long ldc)
 {
-    const tmm_xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm_xgemm__cpu(product, 1);
+    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
+    return tmm__xgemm__cpu(product, 1);
 }
 
-TMM_API tmm_status tmm_xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, int threads)
+TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
 #ifdef _OPENMP
-    const tmm_xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm_xgemm__cpu(product, threads > 0 ? threads : omp_get_max_threads());
+    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
+    return tmm__xgemm__cpu(product, threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)opA, (void)opB, (void)M, (void)N, (void)K, (void)alpha, (void)A, (void)lda, (void)B;
     (void)ldb, (void)beta, (void)C, (void)ldc;

@@ -32,12 +32,13 @@
    the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
    vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm_xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
-                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
-                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                     TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                     int block_log2, int group_log2, int layout, int cluster_log2, unsigned magic,
-                     int magic_log2, int beside, int lanes, int apart_log2, int warps_log2)
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
+                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                      long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long ldc, long long batchC, int block_log2, int group_log2, int layout,
+                      int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
+                      int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
@@ -136,6 +137,6 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     C += sizeof(TMM_TYPE) > 4 ? toC : blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C);
-    *C = tmm_xvalue(sum, alpha, old, true, row, col);
+    *C = tmm__xvalue(sum, alpha, old, true, row, col);
 }
 #endif

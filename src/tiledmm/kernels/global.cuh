@@ -8,7 +8,7 @@
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE
-#define tmm_gemm_global tmm_xgemm_global
+#define tmm_gemm_global tmm__xgemm_global
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 

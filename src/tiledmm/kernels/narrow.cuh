@@ -12,9 +12,9 @@
    parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
    elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                         const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
-                         TMM_TYPE *__restrict__ C, long long ldc)
+    tmm__xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                          const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
+                          TMM_TYPE *__restrict__ C, long long ldc)
 {
     const long long element = blockIdx.x * 256ll + threadIdx.x;
     if (element >= M * N) return;
@@ -26,7 +26,7 @@ TMM_KERNEL void __launch_bounds__(256)
         sum += *partials;
         partials += M * N;
     }
-    tmm_xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
+    tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 
@@ -91,8 +91,8 @@ static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const ch
 }
 
 /* Multiply-adds of one group, back and forth: see PIPELINED. */
-static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm_xelements4 p,
-                                                       const tmm_xelements4 *q)
+static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p,
+                                                       const tmm__xelements4 *q)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -144,15 +144,15 @@ static __device__ __forceinline__ void tmm__narrow_store(
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 old[u] = 0;
-                tmm_xload_if(&old[u], place, reads && line + u * step < count);
+                tmm__xload_if(&old[u], place, reads && line + u * step < count);
                 place += step * ld;
             }
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 const bool inside = line < count;
-                TMM_TYPE value = tmm_xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
-                                            inside && !split, row, col);
-                tmm_xstore_if(at, value, inside);
+                TMM_TYPE value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                             inside && !split, row, col);
+                tmm__xstore_if(at, value, inside);
                 from += next, line += step, row += step, at += step * ld;
             }
         }
@@ -267,12 +267,12 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int down = down_log2 == 2 ? TMM__LANE_DOWN(lane) : lane >> 1 & 1;
     const int across = (lane >> 2 << 1 & ((1 << across_log2) - 1)) | (lane & 1);
     const int row0 = 4 * down, col0 = COLS + 4 * ((thread / 32 << across_log2) + across);
-    tmm_xelements4 a[2][GROUPS], b[2][2];
+    tmm__xelements4 a[2][GROUPS], b[2][2];
     int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
-    for (int g = 0; g < GROUPS; g++) a[0][g] = *(const tmm_xelements4 *)(ring + row0 + 16 * g);
+    for (int g = 0; g < GROUPS; g++) a[0][g] = *(const tmm__xelements4 *)(ring + row0 + 16 * g);
 #pragma unroll
-    for (int h = 0; h < 2; h++) b[0][h] = *(const tmm_xelements4 *)(ring + col0 + LINES / 2 * h);
+    for (int h = 0; h < 2; h++) b[0][h] = *(const tmm__xelements4 *)(ring + col0 + LINES / 2 * h);
     TMM__HIDE(strideP); /* or both are computed anew in each step */
     TMM__HIDE(strideQ);
 #pragma unroll 1
@@ -289,10 +289,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
             const TMM_TYPE *row = ring + read + next * PITCH;
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                b[then][h] = *(const tmm_xelements4 *)(row + col0 + LINES / 2 * h);
+                b[then][h] = *(const tmm__xelements4 *)(row + col0 + LINES / 2 * h);
 #pragma unroll
             for (int g = 0; g < GROUPS; g++)
-                a[then][g] = *(const tmm_xelements4 *)(row + row0 + 16 * g);
+                a[then][g] = *(const tmm__xelements4 *)(row + row0 + 16 * g);
             /* Everyone has left the stage that is filled now. Without branches, or the compiler
                would not mix copies and multiply-adds. */
             TMM_TYPE *const to = ring + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
@@ -327,9 +327,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 const TMM_SUM *some = &sum[4 * from + i / 2][i % 2 * 4];
-                tmm_xsums4 swapped = {
+                tmm__xsums4 swapped = {
                     {some[1], some[0], some[3], some[2]}}; /* why: see PIPELINED */
-                *(tmm_xsums4 *)&sums[lane_place + i / 2 * (LINES + 4) + i % 2 * (tileQ / 2)] =
+                *(tmm__xsums4 *)&sums[lane_place + i / 2 * (LINES + 4) + i % 2 * (tileQ / 2)] =
                     swapped;
             }
         }

@@ -3,11 +3,11 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__resolve. */
-static inline int tmm_xgemm__narrow_fits(const tmm_xgemm__product *p, long long batch)
+static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
     return TMM__IS_FLOAT && batch == 1 && wide >= TMM__NARROW_LINES / 2 && p->K <= INT_MAX &&
-           tmm_xgemm__reaches(TMM_NARROW, p->K, tmm_xgemm__lda(p), tmm_xgemm__ldb(p));
+           tmm__xgemm__reaches(TMM_NARROW, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p));
 }
 
 #if TMM__IS_FLOAT
@@ -20,7 +20,7 @@ TMM__NARROW_LIST(TMM__CHECK)
 #undef TMM__CHECK
 
 /* How a launch of KERNEL NARROW is made. */
-typedef struct tmm_xnarrow__choice {
+typedef struct tmm__xnarrow__choice {
     tmm__narrow s;
     int groups; /* of the instance */
     const void *kernel;
@@ -28,13 +28,13 @@ typedef struct tmm_xnarrow__choice {
     const TMM_TYPE *P, *Q;
     long long tiles, parts;
     double time; /* nanoseconds that it should take */
-} tmm_xnarrow__choice;
+} tmm__xnarrow__choice;
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
-static inline double tmm_xgemm__narrow_parts_time(const tmm_xnarrow__choice *c,
-                                                  const tmm_xgemm__product *p)
+static inline double tmm__xgemm__narrow_parts_time(const tmm__xnarrow__choice *c,
+                                                   const tmm__xgemm__product *p)
 {
     const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
@@ -46,7 +46,7 @@ static inline double tmm_xgemm__narrow_parts_time(const tmm_xnarrow__choice *c,
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
-    const tmm__load load = tmm_xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
     clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
     if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
@@ -57,7 +57,7 @@ static inline double tmm_xgemm__narrow_parts_time(const tmm_xnarrow__choice *c,
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_xnarrow__choice tmm_xgemm__narrow_plan(const tmm_xgemm__product *p)
+static inline tmm__xnarrow__choice tmm__xgemm__narrow_plan(const tmm__xgemm__product *p)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -69,7 +69,7 @@ static inline tmm_xnarrow__choice tmm_xgemm__narrow_plan(const tmm_xgemm__produc
     const int turned = p->N < p->M;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
-    tmm_xnarrow__choice c, best;
+    tmm__xnarrow__choice c, best;
     memset(&c, 0, sizeof c);
     c.s.turned = turned;
     c.linesP = turned ? p->N : p->M, c.linesQ = turned ? p->M : p->N;
@@ -95,34 +95,34 @@ static inline tmm_xnarrow__choice tmm_xgemm__narrow_plan(const tmm_xgemm__produc
                 last = c.parts;
                 c.time = TMM__PLAN_GUESS(2 * n + down_log2 - 1,
                                          c.parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
-                                         (int)c.parts, tmm_xgemm__narrow_parts_time(&c, p));
+                                         (int)c.parts, tmm__xgemm__narrow_parts_time(&c, p));
                 if (best.tiles == 0 || c.time < best.time) best = c;
             }
         }
     return best;
 }
 
-static inline tmm_status tmm_xgemm__narrow_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__narrow_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__check_reach(p, row);
+    return tmm__xgemm__check_reach(p, row);
 }
 
-static inline double tmm_xgemm__narrow_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__narrow_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (!tmm_xgemm__narrow_fits(p, p->batch) || p->K < TMM__NARROW_LEAST ||
+    if (!tmm__xgemm__narrow_fits(p, p->batch) || p->K < TMM__NARROW_LEAST ||
         tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
         return HUGE_VAL;
-    return tmm_xgemm__narrow_plan(p).time;
+    return tmm__xgemm__narrow_plan(p).time;
 }
 
-static inline tmm_status tmm_xgemm__narrow(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
-    tmm_xnarrow__choice c = tmm_xgemm__narrow_plan(p);
+    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xnarrow__choice c = tmm__xgemm__narrow_plan(p);
     (void)row;
     void *partials = NULL;
     if (c.parts > 1)
@@ -140,7 +140,7 @@ static inline tmm_status tmm_xgemm__narrow(const tmm_xgemm__product *given,
     void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
     if (status == TMM_OK)
         status =
-            tmm__launch((const void *)tmm_xgemm_narrow_sum,
+            tmm__launch((const void *)tmm__xgemm_narrow_sum,
                         dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;

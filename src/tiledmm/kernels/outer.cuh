@@ -72,8 +72,8 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
 #pragma unroll
                 for (int q = 0; q < 4; q++) {
                     const int at = k + q % 2 * 8;
-                    tmm_xcopy_one(&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
-                                  q / 2 * step < lines_left && at < k_left);
+                    tmm__xcopy_one(&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
+                                   q / 2 * step < lines_left && at < k_left);
                 }
             x += 2 * stride;
             panel += 2 * step;
@@ -113,8 +113,8 @@ static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, 
         for (int line = 0; line < lines; line += 32)
 #pragma unroll
             for (int q = 0; q < 2; q++)
-                tmm_xcopy_one(&panel[q * step * ld + line], x + q * step * k_stride + line,
-                              line < lines_left && q * step < k_left);
+                tmm__xcopy_one(&panel[q * step * ld + line], x + q * step * k_stride + line,
+                               line < lines_left && q * step < k_left);
         x += 2 * step * k_stride;
         panel += 2 * step * ld;
         k_left -= 2 * step;
@@ -164,12 +164,12 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 b[j] = 0;
-                tmm_xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+                tmm__xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
                 a[i] = 0;
-                tmm_xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
+                tmm__xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -194,13 +194,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
         for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm_xelements4 x[DEEP][ROWS / 4];
+            tmm__xelements4 x[DEEP][ROWS / 4];
             TMM_TYPE y[DEEP][COLS];
 #pragma unroll
             for (int d = 0; d < DEEP; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
-                    x[d][q] = *(const tmm_xelements4 *)&a[d * LDA + 4 * q];
+                    x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
 #pragma unroll
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
@@ -243,7 +243,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
                 for (int j = 0; j < COLS; j++) {
                     element[j] = 0;
-                    tmm_xload_if(&element[j], C + j * ACROSS, inside[j]);
+                    tmm__xload_if(&element[j], C + j * ACROSS, inside[j]);
                 }
 #pragma unroll
                 for (int j = 0; j < COLS; j++)
@@ -251,10 +251,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             }
 #pragma unroll
             for (int j = 0; j < COLS; j++)
-                tmm_xstore_if(C + j * ACROSS,
-                              tmm_xvalue(sum[i][j], alpha, old[j], inside[j], row + first + i,
-                                         col + j * ACROSS),
-                              inside[j]);
+                tmm__xstore_if(C + j * ACROSS,
+                               tmm__xvalue(sum[i][j], alpha, old[j], inside[j], row + first + i,
+                                           col + j * ACROSS),
+                               inside[j]);
             C += ldc;
         }
 #pragma unroll

@@ -13,12 +13,12 @@
    Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
    threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xpack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
-              long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
-              const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
-              TMM_TYPE *__restrict__ packedB, long long pitchB)
+    tmm__xpack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+               long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+               const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+               TMM_TYPE *__restrict__ packedB, long long pitchB)
 {
-    __shared__ tmm_xelements4 square[64][16];
+    __shared__ tmm__xelements4 square[64][16];
     const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
     TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
     long long lines = blockIdx.z == 0 ? linesA : linesB;
@@ -35,18 +35,18 @@ TMM_KERNEL void __launch_bounds__(256)
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        tmm_xelements4 vectors[4];
+        tmm__xelements4 vectors[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                vectors[i] = *(const tmm_xelements4 *)x;
+                vectors[i] = *(const tmm__xelements4 *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     vectors[i].v[j] = 0;
-                    tmm_xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    tmm__xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -65,7 +65,7 @@ TMM_KERNEL void __launch_bounds__(256)
         for (int i = 0; i < 64; i += 16) {
             unsigned k = thread / 16 + i, column = thread % 16;
             if (k0 + k < K)
-                *(tmm_xelements4 *)(to + (k0 + k) * pitch + line0 + column * 4) =
+                *(tmm__xelements4 *)(to + (k0 + k) * pitch + line0 + column * 4) =
                     square[k][column ^ (k / 4)];
         }
         __syncthreads();
@@ -80,21 +80,21 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
-                     int groups_k, int tensor, const tmm__schedule s)
+    tmm__xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                      TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
+                      int groups_k, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, vectors = rows * COLS / 4;
-    __shared__ tmm_xsums4 sums[256];
+    __shared__ tmm__xsums4 sums[256];
     int groups = 256 / groups_k, part = threadIdx.x / groups;
     int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the vector in the tile */
     int tile = blockIdx.y;
-    const tmm_xsums4 *from =
-        (const tmm_xsums4 *)s.partials + (long long)tile * slices * (vectors * 128) + group;
-    tmm_xsums4 sum = {{0, 0, 0, 0}};
+    const tmm__xsums4 *from =
+        (const tmm__xsums4 *)s.partials + (long long)tile * slices * (vectors * 128) + group;
+    tmm__xsums4 sum = {{0, 0, 0, 0}};
 #pragma unroll 4
     for (int slice = slices * part / groups_k; slice < slices * (part + 1) / groups_k; slice++) {
-        tmm_xsums4 more = from[(long long)slice * (vectors * 128)];
+        tmm__xsums4 more = from[(long long)slice * (vectors * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
@@ -109,12 +109,12 @@ TMM_KERNEL void __launch_bounds__(256)
 
     /* As in the kernel that left them: for other types than double, one that is known. */
     if (!TMM__IS_DOUBLE || !tensor) {
-        tmm_xstore_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128,
-                        group / 128, &sum);
+        tmm__xstore_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128,
+                         group / 128, &sum);
         return;
     }
     int down, across;
-    tmm_xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+    tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
     /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
     const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
     const int thread = group % 128, matrix = group / 128;
@@ -126,9 +126,9 @@ TMM_KERNEL void __launch_bounds__(256)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
             TMM_TYPE *c = C + row * ldc + col;
-            tmm_xelements2 old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = tmm_xload2(c, false, mask);
-            tmm_xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
+            tmm__xelements2 old = {{0, 0}};
+            if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);
+            tmm__xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif

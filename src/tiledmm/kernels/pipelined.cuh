@@ -74,9 +74,9 @@
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
    finds one operand where the first has read it. */
-static __device__ __forceinline__ void tmm_xpipelined_multiply(const tmm_xelements4 *a,
-                                                               const tmm_xelements4 *b,
-                                                               TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
+                                                                const tmm__xelements4 *b,
+                                                                TMM_SUM (*sum)[8], const int ROWS)
 {
     enum { COLS = 8 };
 #pragma unroll
@@ -88,7 +88,7 @@ static __device__ __forceinline__ void tmm_xpipelined_multiply(const tmm_xelemen
         }
 }
 
-static __device__ __forceinline__ void tmm_xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
 {
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
@@ -99,11 +99,11 @@ static __device__ __forceinline__ void tmm_xpipelined_clear(TMM_SUM (*sum)[8], c
 /* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
    is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
    theirs. */
-static __device__ __forceinline__ bool tmm_xpipelined_find_work(const tmm__schedule *s, int work,
-                                                                int share, int blocks,
-                                                                int streamk_blocks,
-                                                                long long streamk_steps, int *tile,
-                                                                int *begin, int *end)
+static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__schedule *s, int work,
+                                                                 int share, int blocks,
+                                                                 int streamk_blocks,
+                                                                 long long streamk_steps, int *tile,
+                                                                 int *begin, int *end)
 {
     int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (!TMM__IS_INTEGER || share < streamk_blocks) {
@@ -127,9 +127,10 @@ static __device__ __forceinline__ bool tmm_xpipelined_find_work(const tmm__sched
 
 /* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
    elements. */
-static __device__ __forceinline__ void tmm_xpipelined_fragment(int thread, bool is_128x64,
-                                                               int *row0, int *col0, const bool ANY,
-                                                               const int ROWS, const int PART)
+static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
+                                                                int *row0, int *col0,
+                                                                const bool ANY, const int ROWS,
+                                                                const int PART)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
@@ -203,29 +204,29 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 
     for (int work = 0;; work++) {
         int share = blocks - 1 - tmm__block(), begin = 0, end = s.steps, tile;
-        if (!tmm_xpipelined_find_work(&s, work, share, blocks, streamk_blocks, streamk_steps, &tile,
-                                      &begin, &end))
+        if (!tmm__xpipelined_find_work(&s, work, share, blocks, streamk_blocks, streamk_steps,
+                                       &tile, &begin, &end))
             break;
         int down, across;
-        tmm_xfind_tile(&s, TMM__BAND, tile, &down, &across);
+        tmm__xfind_tile(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
         int thread = tmm__thread();
-        tmm_xpipelined_copies copies;
+        tmm__xpipelined_copies copies;
         int row0, col0;
-        tmm_xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
+        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
-        tmm_xpipelined_clear(sum, ROWS);
+        tmm__xpipelined_clear(sum, ROWS);
 
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        tmm_xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
-                                  A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
-                                  csB, row, col, k, ANY, ROWS);
+        tmm__xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
+                                   A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
+                                   csB, row, col, k, ANY, ROWS);
         int left = end - begin;
-        tmm_xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
-                            rsB, ANY, ROWS);
+        tmm__xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
+                             rsB, ANY, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
@@ -233,14 +234,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             TMM__HIDE(copies.strideA);
             TMM__HIDE(copies.strideB);
         }
-        tmm_xelements4 a[2][ROWS / 4], b[2][COLS / 4];
+        tmm__xelements4 a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
         for (int q = 0; q < ROWS / 4; q++)
-            a[0][q] = *(const tmm_xelements4 *)(shared + row0 + 16 * q);
+            a[0][q] = *(const tmm__xelements4 *)(shared + row0 + 16 * q);
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            b[0][q] = *(const tmm_xelements4 *)(shared + col0 + 32 * q);
+            b[0][q] = *(const tmm__xelements4 *)(shared + col0 + 32 * q);
 #pragma unroll 1
         for (; left > 0; left--) {
 #pragma unroll
@@ -254,19 +255,19 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #pragma unroll
                 for (int q = 0; q < COLS / 4; q++)
                     b[then][q] =
-                        *(const tmm_xelements4 *)(shared + read + next * PITCH_B + col0 + 32 * q);
+                        *(const tmm__xelements4 *)(shared + read + next * PITCH_B + col0 + 32 * q);
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     a[then][q] =
-                        *(const tmm_xelements4 *)(shared + read + next * PITCH_A + row0 + 16 * q);
+                        *(const tmm__xelements4 *)(shared + read + next * PITCH_A + row0 + 16 * q);
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    tmm_xpipelined_copy_next(&copies, to, more, ANY, ROWS);
-                    tmm_xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
+                    tmm__xpipelined_copy_next(&copies, to, more, ANY, ROWS);
+                    tmm__xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
-                tmm_xpipelined_multiply(a[now], b[now], sum, ROWS);
+                tmm__xpipelined_multiply(a[now], b[now], sum, ROWS);
             }
         }
         TMM__COPY_WAIT(0);
@@ -278,34 +279,34 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
             /* [slice][vector][thread] */
             extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
-            tmm_xsums4 *all = (tmm_xsums4 *)tmm__cluster_sums + thread;
+            tmm__xsums4 *all = (tmm__xsums4 *)tmm__cluster_sums + thread;
             int part = VECTORS / s.cluster, rank = share % s.cluster;
             static_assert(VECTORS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
             tmm__cluster_wait();
-            tmm_xpipelined_send(all, &s, part, rank, sum, ROWS);
+            tmm__xpipelined_send(all, &s, part, rank, sum, ROWS);
             tmm__cluster_arrive(true);
             tmm__cluster_wait();
 #pragma unroll 1
             for (int n = 0; n < part; n++) {
-                tmm_xsums4 total = all[n * THREADS];
+                tmm__xsums4 total = all[n * THREADS];
                 for (int p = 1; p < s.cluster; p++) {
-                    tmm_xsums4 more = all[(p * part + n) * THREADS];
+                    tmm__xsums4 more = all[(p * part + n) * THREADS];
 #pragma unroll
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
-                tmm_xstore_sums(M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile,
-                                thread, rank * part + n, &total);
+                tmm__xstore_sums(M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile,
+                                 thread, rank * part + n, &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_xsums4 *to =
-                (tmm_xsums4 *)s.partials + (long long)share * ((int)VECTORS * THREADS) + thread;
+            tmm__xsums4 *to =
+                (tmm__xsums4 *)s.partials + (long long)share * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < VECTORS; q++) {
                 const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-                tmm_xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
+                tmm__xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -313,32 +314,32 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         if (end < s.steps) { /* the owner: add what the others have left */
-            tmm_xpipelined_add_partials(&s, share, streamk_blocks, streamk_steps, tile, thread, sum,
-                                        ROWS);
+            tmm__xpipelined_add_partials(&s, share, streamk_blocks, streamk_steps, tile, thread,
+                                         sum, ROWS);
         }
-        tmm_xpipelined_place place;
-        tmm_xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY,
-                                  TN, ROWS);
+        tmm__xpipelined_place place;
+        tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
+                                   ANY, TN, ROWS);
         if (TN) {
             /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
                The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
-            tmm_xsums4 *own = (tmm_xsums4 *)shared + thread;
+            tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
-                tmm_xpipelined_stage(own, i, sum, ROWS);
+                tmm__xpipelined_stage(own, i, sum, ROWS);
 #pragma unroll 1
                 for (int h = 0; h < STAGED_ROWS; h++) {
                     TMM_SUM row_sums[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        tmm_xsums4 swapped = own[(2 * h + q) * THREADS];
+                        tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
 #pragma unroll
                         for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (place.row >= place.first_row && place.row < M)
-                        tmm_xstore_row(place.C, place.row, place.col, vector, place.mask, alpha,
-                                       beta, row_sums);
+                        tmm__xstore_row(place.C, place.row, place.col, vector, place.mask, alpha,
+                                        beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -346,8 +347,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        tmm_xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                             place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS);
+        tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
+                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS);
     }
 #endif
 }

@@ -5,24 +5,24 @@
    rows of C that a thread owns.
 
    What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
-typedef struct tmm_xpipelined_copies {
+typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
     int toA, toB, to3;                 /* where the first element goes in a stage */
     int modeA, modeB, kA, kB;          /* kA, kB: the k of that element in a step */
     int rows_left, cols_left, left3;   /* lines that there are from it on */
     bool predicated, is_128x64;        /* C is smaller than a tile; the third unit is of A */
-} tmm_xpipelined_copies;
+} tmm__xpipelined_copies;
 
 /* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
    `to`, `from`: its first element in shared memory and in global memory. The elements of its next
    passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
    filled with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted
    from the first element. `mode`, `lines` and `unpredicated` are constants. */
-static __device__ __forceinline__ void tmm_xcopy_tile(TMM_TYPE *to, const char *from,
-                                                      unsigned stride, int mode, int lines,
-                                                      bool unpredicated, bool valid, int lines_left,
-                                                      int depth_left)
+static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char *from,
+                                                       unsigned stride, int mode, int lines,
+                                                       bool unpredicated, bool valid,
+                                                       int lines_left, int depth_left)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
@@ -53,9 +53,9 @@ static __device__ __forceinline__ void tmm_xcopy_tile(TMM_TYPE *to, const char *
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
-static __device__ __forceinline__ void tmm_xcopy_unit(TMM_TYPE *to, const char *from,
-                                                      unsigned stride, int mode, bool unpredicated,
-                                                      int lines_left, bool valid)
+static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char *from,
+                                                       unsigned stride, int mode, bool unpredicated,
+                                                       int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (unpredicated && mode == TMM__VECTORS) {
@@ -89,8 +89,8 @@ static __device__ __forceinline__ void tmm_xcopy_unit(TMM_TYPE *to, const char *
 
 /* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
    on. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_begin(
-    tmm_xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
+static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
+    tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
     long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
 {
@@ -128,50 +128,50 @@ static __device__ __forceinline__ void tmm_xpipelined_copy_begin(
 }
 
 /* Copies a step of `depth` k with predicates: before the main loop. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_first(const tmm_xpipelined_copies *c,
-                                                                 TMM_TYPE *to, int depth,
-                                                                 const bool ANY, const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
+                                                                  TMM_TYPE *to, int depth,
+                                                                  const bool ANY, const int ROWS)
 {
     const int LINES_A = 8 * ROWS, LINES_B = 128;
     if (ANY) {
-        tmm_xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
-                       c->kA < depth);
-        tmm_xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
-                       c->kB < depth);
-        tmm_xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
-                       c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
-                       (c->is_128x64 ? c->kA : c->kB) < depth);
+        tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
+                        c->kA < depth);
+        tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
+                        c->kB < depth);
+        tmm__xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+                        c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
+                        (c->is_128x64 ? c->kA : c->kB) < depth);
     } else {
-        tmm_xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128,
-                       depth - c->kA);
-        tmm_xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128,
-                       depth - c->kB);
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128,
+                        depth - c->kA);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128,
+                        depth - c->kB);
     }
 }
 
 /* Copies a whole step, or zeros: in the main loop. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_next(const tmm_xpipelined_copies *c,
-                                                                TMM_TYPE *to, bool more,
-                                                                const bool ANY, const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
+                                                                 TMM_TYPE *to, bool more,
+                                                                 const bool ANY, const int ROWS)
 {
     const int LINES_A = 8 * ROWS, LINES_B = 128;
     if (!ANY) {
-        tmm_xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
-        tmm_xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
     } else if (more) {
-        tmm_xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left,
-                       true);
-        tmm_xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, !c->predicated, c->cols_left,
-                       true);
-        tmm_xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
-                       c->is_128x64 ? c->modeA : c->modeB, !c->predicated, c->left3, true);
+        tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left,
+                        true);
+        tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, !c->predicated, c->cols_left,
+                        true);
+        tmm__xcopy_unit(to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+                        c->is_128x64 ? c->modeA : c->modeB, !c->predicated, c->left3, true);
     }
 }
 
 /* Moves on by `depth` k. */
-static __device__ __forceinline__ void tmm_xpipelined_copy_advance(tmm_xpipelined_copies *c,
-                                                                   int depth, long long csA,
-                                                                   long long rsB)
+static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c,
+                                                                    int depth, long long csA,
+                                                                    long long rsB)
 {
     enum { SIZE = sizeof(TMM_TYPE) };
     c->fromA += depth * csA * SIZE;
@@ -181,18 +181,18 @@ static __device__ __forceinline__ void tmm_xpipelined_copy_advance(tmm_xpipeline
 
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
-static __device__ __forceinline__ void tmm_xpipelined_fill(tmm_xpipelined_copies *c,
-                                                           TMM_TYPE *shared, const int STAGE,
-                                                           int left, int first_depth, long long csA,
-                                                           long long rsB, const bool ANY,
-                                                           const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
+                                                            TMM_TYPE *shared, const int STAGE,
+                                                            int left, int first_depth,
+                                                            long long csA, long long rsB,
+                                                            const bool ANY, const int ROWS)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left) tmm_xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
-        tmm_xpipelined_copy_advance(c, depth, csA, rsB);
+        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
+        tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
 }

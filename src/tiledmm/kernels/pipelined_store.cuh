@@ -8,7 +8,7 @@
 
 /* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm_xpipelined_add_partials(
+static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
     int thread, TMM_SUM (*sum)[8], const int ROWS)
 {
@@ -21,12 +21,12 @@ static __device__ __forceinline__ void tmm_xpipelined_add_partials(
         tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
     __syncthreads();
     for (int other = share + 1; other <= share + others; other++) {
-        const tmm_xsums4 *from =
-            (const tmm_xsums4 *)s->partials + (long long)other * ((int)VECTORS * THREADS) + thread;
+        const tmm__xsums4 *from =
+            (const tmm__xsums4 *)s->partials + (long long)other * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
         for (int q = 0; q < VECTORS; q++) {
             TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-            tmm_xsums4 swapped = from[q * THREADS];
+            tmm__xsums4 swapped = from[q * THREADS];
             if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
             v[1] += swapped.v[0];
             v[0] += swapped.v[1];
@@ -37,16 +37,16 @@ static __device__ __forceinline__ void tmm_xpipelined_add_partials(
 }
 
 /* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
-typedef struct tmm_xpipelined_place {
+typedef struct tmm__xpipelined_place {
     TMM_TYPE *C;
     long long row, col, first_row;
     unsigned mask;
     bool aligned;
-} tmm_xpipelined_place;
+} tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm_xpipelined_find_place(
-    tmm_xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
+static __device__ __forceinline__ void tmm__xpipelined_find_place(
+    tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
     long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void tmm_xpipelined_find_place(
     int warp = thread / 32, lane = thread % 32;
     int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
     int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
-    tmm_xfind_tile(s, TMM__BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
     if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -76,8 +76,9 @@ static __device__ __forceinline__ void tmm_xpipelined_find_place(
 
 /* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
    of its own. */
-static __device__ __forceinline__ void tmm_xpipelined_stage(tmm_xsums4 *own, int i,
-                                                            const TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
+                                                             const TMM_SUM (*sum)[8],
+                                                             const int ROWS)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
@@ -86,7 +87,7 @@ static __device__ __forceinline__ void tmm_xpipelined_stage(tmm_xsums4 *own, int
 #pragma unroll
         for (int q = 0; q < 2 * STAGED_ROWS; q++) {
             const TMM_SUM *v = &sum[from + q / 2][q % 2 * 4];
-            tmm_xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
+            tmm__xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
             own[q * THREADS] = swapped;
         }
     }
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void tmm_xpipelined_stage(tmm_xsums4 *own, int
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-static __device__ __forceinline__ void tmm_xpipelined_store(
+static __device__ __forceinline__ void tmm__xpipelined_store(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
     bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
 {
@@ -105,8 +106,8 @@ static __device__ __forceinline__ void tmm_xpipelined_store(
 #pragma unroll
             for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
                 int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                tmm_xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
-                                alpha, beta, &sum[i], ALIGNED_ROWS);
+                tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
+                                 alpha, beta, &sum[i], ALIGNED_ROWS);
             }
 #pragma unroll
             for (int h = 0; h < ROWS / 2; h++)
@@ -118,8 +119,8 @@ static __device__ __forceinline__ void tmm_xpipelined_store(
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
-        tmm_xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha, beta,
-                        sum, STORED_ROWS);
+        tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
+                         beta, sum, STORED_ROWS);
 #pragma unroll
         for (int h = 0; h < ROWS - STORED_ROWS; h++)
 #pragma unroll
@@ -130,9 +131,10 @@ static __device__ __forceinline__ void tmm_xpipelined_store(
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
-static __device__ __forceinline__ void tmm_xpipelined_send(tmm_xsums4 *all, const tmm__schedule *s,
-                                                           int part, int rank,
-                                                           const TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
+                                                            const tmm__schedule *s, int part,
+                                                            int rank, const TMM_SUM (*sum)[8],
+                                                            const int ROWS)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = ROWS * COLS / 4;
@@ -147,7 +149,7 @@ static __device__ __forceinline__ void tmm_xpipelined_send(tmm_xsums4 *all, cons
             left = part;
             other++;
         }
-        tmm_xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
+        tmm__xsums4 swapped = {{v[1], v[0], v[3], v[2]}};
 #pragma unroll
         for (int i = 0; i < (int)sizeof swapped; i += 16)
             tmm__store_shared_cluster(to + i, (const char *)&swapped + i);

@@ -10,7 +10,7 @@
 #if !TMM__ONE_TILE
 #define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
 #endif
-#define tmm_gemm_shared TMM__JOIN(tmm_xgemm_shared_, TMM_TILE)
+#define tmm_gemm_shared TMM__JOIN(tmm__xgemm_shared_, TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE. At each step all threads together copy one tile of A and one of B into shared

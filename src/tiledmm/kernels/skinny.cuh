@@ -111,7 +111,7 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, int t
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
-                tmm_xcopy_one(place + v, x + v * apart, v * apart < valid);
+                tmm__xcopy_one(place + v, x + v * apart, v * apart < valid);
         }
     }
 }
@@ -119,8 +119,7 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, int t
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
 static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, bool wide,
-                                                              int thread)
+                                                              int line0, int apart, int thread)
 {
     enum {
         ALONG_K = TMM__SKINNY_ALONG_K,
@@ -202,7 +201,7 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                      row * (transposed ? lines : width) + col] = total;
             continue;
         }
-        tmm_xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 }
 #endif
@@ -249,7 +248,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector n has line line0 + n, or k0 + n along the lines.
        Its elements lie `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(tmm_xvector) ==
+                    alignof(tmm__xvector) ==
                 0;
     int line0, k0, apart;
     if (ALONG_K) {
@@ -310,7 +309,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
             if (copiesS) {
 #pragma unroll
                 for (int n = 0; n < S_COPIES; n++)
-                    tmm_xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
+                    tmm__xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
@@ -324,15 +323,15 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 
         const TMM_TYPE *now = read;
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
-        tmm_xvector x[4];
+        tmm__xvector x[4];
 #pragma unroll
-        for (int n = 0; n < 4; n++) x[n] = *(const tmm_xvector *)&now[WIDE * (n * 256 + thread)];
+        for (int n = 0; n < 4; n++) x[n] = *(const tmm__xvector *)&now[WIDE * (n * 256 + thread)];
         const TMM_TYPE *s = now + TMM__SKINNY_L;
 #if TMM__SKINNY_ALONG_K
         s += lane * WIDE;
 #pragma unroll
         for (int j = 0; j < WIDTH; j++) {
-            tmm_xvector y = *(const tmm_xvector *)&s[j * LDS];
+            tmm__xvector y = *(const tmm__xvector *)&s[j * LDS];
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
 #pragma unroll
@@ -340,10 +339,10 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
         }
 #else
-        tmm_xvector y[4 * WIDTH / WIDE];
+        tmm__xvector y[4 * WIDTH / WIDE];
         s += (warp * 8 + lane / LANES * 4) * LDS;
 #pragma unroll
-        for (int i = 0; i < 4 * WIDTH / WIDE; i++) y[i] = *(const tmm_xvector *)&s[i * WIDE];
+        for (int i = 0; i < 4 * WIDTH / WIDE; i++) y[i] = *(const tmm__xvector *)&s[i * WIDE];
 #pragma unroll
         for (int g = 0; g < 4; g++)
 #pragma unroll
@@ -357,7 +356,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
     TMM_SUM *sums = (TMM_SUM *)tmm__memory;
-    tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
+    tmm__skinny_share_sums(sums, sum, line0, apart, thread);
     __syncthreads();
 
     tmm__skinny_store(sums, lines, width, first_line, lines_left, alpha, beta, C, ldc, transposed,

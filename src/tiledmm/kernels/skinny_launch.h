@@ -2,8 +2,8 @@
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
     (TMM__IS_FLOAT || TMM__IS_DOUBLE)
-static inline tmm_status tmm_xgemm__skinny_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
@@ -14,29 +14,29 @@ static inline tmm_status tmm_xgemm__skinny_takes(const tmm_xgemm__product *p,
 
 /* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone,
    lines of a block and k of a stage. */
-typedef struct tmm_xskinny__instance {
+typedef struct tmm__xskinny__instance {
     int along_k, bytes, least, lines, depth;
     const void *kernel;
-} tmm_xskinny__instance;
+} tmm__xskinny__instance;
 
 /* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
-typedef struct tmm_xskinny__choice {
-    tmm_xskinny__instance instance;
+typedef struct tmm__xskinny__choice {
+    tmm__xskinny__instance instance;
     int narrow_m;
     long long lines, width, blocks, parts;
     double time; /* nanoseconds that it should take */
-} tmm_xskinny__choice;
+} tmm__xskinny__choice;
 
 /* Costs of an instance. */
-static inline const tmm__block_costs *tmm_xgemm__skinny_costs(const tmm_xskinny__instance *i,
-                                                              int aligned)
+static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                               int aligned)
 {
     return &tmm__tuned()->skinny[!i->along_k].block[TMM__IS_DOUBLE][aligned];
 }
 
 /* The instance for the way in which the large operand is contiguous. Cuts K so that each
    multiprocessor has nearly as many stages as the others. */
-static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__product *p)
+static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__product *p)
 {
 #define TMM__ROW(pass, name, along_k) \
     {along_k,                         \
@@ -45,24 +45,24 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
      TMM_FN(skinny_lines_##name),     \
      TMM_FN(skinny_depth_##name),     \
      (const void *)TMM_FN(gemm_skinny_##name)},
-    static const tmm_xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
+    static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
     enum { MOST_PARTS = 64, MOST_TURNS = 6 };
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
-    tmm_xskinny__choice c;
+    tmm__xskinny__choice c;
     memset(&c, 0, sizeof c);
     c.narrow_m = p->M < p->N;
     c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
     const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
     const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
-    const tmm_xskinny__instance *best = instances;
+    const tmm__xskinny__instance *best = instances;
     while (best->along_k != (kL == 1)) best++;
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm_xgemm__skinny_costs(best, aligned);
-    tmm__load load = tmm_xgemm__load(p, TMM__COST_SKINNY, best->lines, TMM__SKINNY_MOST);
+    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, TMM__SKINNY_MOST);
     const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c.time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
@@ -70,7 +70,7 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
     /* Two launches would take the host longer. */
     if (c.time <= t->host || !device->pools) return c;
     const double whole = c.time;
-    const double each = tmm_xgemm__sum_time(p, 1) - tmm_xgemm__sum_time(p, 0);
+    const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
@@ -79,7 +79,7 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c.parts) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm_xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c.time = time, c.parts = (long long)parts;
@@ -87,22 +87,22 @@ static inline tmm_xskinny__choice tmm_xgemm__skinny_plan(const tmm_xgemm__produc
     return c;
 }
 
-static inline double tmm_xgemm__skinny_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__skinny_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)row;
     if (p->M > TMM__SKINNY_MOST && p->N > TMM__SKINNY_MOST) return HUGE_VAL;
-    const tmm_xskinny__choice c = tmm_xgemm__skinny_plan(p);
+    const tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
     return c.instance.least <= tmm__current_device()->shared ? c.time : HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__skinny(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
+    tmm__xgemm__product product = *given, *p = &product;
     (void)row;
     const tmm__device *device = tmm__current_device();
-    tmm_xskinny__choice c = tmm_xgemm__skinny_plan(p);
+    tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
     const int narrow_m = c.narrow_m;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
     long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
@@ -126,6 +126,6 @@ static inline tmm_status tmm_xgemm__skinny(const tmm_xgemm__product *given,
     tmm_status status =
         tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
                     dim3(256), bytes, arguments, p->stream);
-    return tmm_xgemm__sum(status, p, (int)c.parts, partials);
+    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
 }
 #endif

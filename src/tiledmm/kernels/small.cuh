@@ -116,7 +116,7 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
     } else if (mode == TMM__ALONG_K) {
 #pragma unroll
         for (int i = 0; i < lines / 4; i++) {
-            tmm_xcopy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            tmm__xcopy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
             x += step;
         }
     } else {
@@ -124,8 +124,8 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
         for (int i = 0; i < 4; i++) {
 #pragma unroll
             for (int j = 0; j < lines; j += 16)
-                tmm_xcopy_one(&tile[2 * i * ld + j], x + j,
-                              full || (j < lines_left && 2 * i < k_left));
+                tmm__xcopy_one(&tile[2 * i * ld + j], x + j,
+                               full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -150,8 +150,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 #pragma unroll
             for (int j = 0; j < COLS / 8; j++) {
                 const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                tmm_xsums2 pair = {{two[0], two[1]}};
-                *(tmm_xsums2 *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+                tmm__xsums2 pair = {{two[0], two[1]}};
+                *(tmm__xsums2 *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
             }
     } else {
 #pragma unroll
@@ -169,20 +169,20 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 
 /* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
    of its first warp at `first`. */
-static __device__ __forceinline__ tmm_xvector_sums tmm__small_add(const unsigned char *first,
-                                                                  int members)
+static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigned char *first,
+                                                                   int members)
 {
     enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
-    tmm_xvector_sums total;
+    tmm__xvector_sums total;
 #pragma unroll
     for (int j = 0; j < WIDE; j++) total.v[j] = 0;
 #pragma unroll 1
     for (int half = 0; half < members; half += HALF) {
-        tmm_xvector_sums part[HALF];
+        tmm__xvector_sums part[HALF];
 #pragma unroll
         for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
-            part[w] = *(const tmm_xvector_sums *)(first + (half + w < members ? half + w : 0) *
-                                                              (TMM__SMALL_WARP));
+            part[w] = *(const tmm__xvector_sums *)(first + (half + w < members ? half + w : 0) *
+                                                               (TMM__SMALL_WARP));
 #pragma unroll
         for (int w = 0; w < HALF; w++)
 #pragma unroll
@@ -313,18 +313,18 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
                 for (int j = 0; j < COLS / 8; j++)
-                    tmm_xdmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
-                              fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                    tmm__xdmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                               fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = read + TMM__LANE_DOWN(lane) * 4;
             const TMM_TYPE *b = read + 8 * LDA + TMM__LANE_ACROSS(lane) * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
-                tmm_xelements4 fa[DOWN / 4];
+                tmm__xelements4 fa[DOWN / 4];
                 tmm__small_elements fb[ACROSS / WIDTH];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
-                    fa[q] = *(const tmm_xelements4 *)&a[k * LDA + 16 * q];
+                    fa[q] = *(const tmm__xelements4 *)&a[k * LDA + 16 * q];
 #pragma unroll
                 for (int q = 0; q < ACROSS / WIDTH; q++)
                     fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
@@ -347,7 +347,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_xvector) == 0;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
@@ -357,7 +357,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm_xvector_sums total =
+        tmm__xvector_sums total =
             tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
@@ -370,20 +370,20 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm_xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
+            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
             continue;
         }
-        tmm_xvector old;
+        tmm__xvector old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const tmm_xvector *)out;
+        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm_xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
-        *(tmm_xvector *)out = old;
+        *(tmm__xvector *)out = old;
     }
 #endif
 }

@@ -6,20 +6,20 @@
 /* What the kernels of the next two sections share. */
 
 /* What one wide copy moves; so many sums; and two sums. */
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_xvector {
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm__xvector {
     TMM_TYPE v[TMM__WIDE];
-} tmm_xvector;
+} tmm__xvector;
 typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
-                                                        : 16) tmm_xvector_sums {
+                                                        : 16) tmm__xvector_sums {
     TMM_SUM v[TMM__WIDE];
-} tmm_xvector_sums;
-typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_xsums2 {
+} tmm__xvector_sums;
+typedef struct alignas(2 * sizeof(TMM_SUM)) tmm__xsums2 {
     TMM_SUM v[2];
-} tmm_xsums2;
+} tmm__xsums2;
 
 /* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm_xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
-                                                     bool inside)
+static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
+                                                      bool inside)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
@@ -32,8 +32,8 @@ static __device__ __forceinline__ void tmm_xcopy_one(TMM_TYPE *to, const TMM_TYP
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
-static __device__ __forceinline__ void tmm_xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                 TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                  TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
 {
     double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
     double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
@@ -54,9 +54,9 @@ static __device__ __forceinline__ void tmm_xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
    two to five microseconds with its launch. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                  const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                  long long ldc, long long batchC)
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                   const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                   long long ldc, long long batchC)
 {
     __shared__ TMM_SUM sums[8][32];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -80,6 +80,6 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    tmm_xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
+    tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif

@@ -73,7 +73,7 @@
    TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm_xsquare(int row, int at)
+static __device__ __forceinline__ int tmm__xsquare(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -82,9 +82,9 @@ static __device__ __forceinline__ int tmm_xsquare(int row, int at)
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
    valid. near: see tmm__copy_near; negative, if this instance does not ask. */
-static __device__ __forceinline__ void tmm_xcopy_pass(char *stage, int to, int half,
-                                                      const char *from, unsigned stride, int width,
-                                                      int lines, int pass, bool valid, int near)
+static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int half,
+                                                       const char *from, unsigned stride, int width,
+                                                       int lines, int pass, bool valid, int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     from += (unsigned long long)stride * pass;
@@ -97,8 +97,8 @@ static __device__ __forceinline__ void tmm_xcopy_pass(char *stage, int to, int h
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
    `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int tmm_xfind_work(const tmm__schedule *s, int work, int share,
-                                                     int *begin, int *end)
+static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, int work, int share,
+                                                      int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, streamk_works = 0, start = 0, stop = 0;
@@ -160,19 +160,19 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
         PASSES_A = 32 * DOWN / LINES
     };
     if (pass < PASSES_A) {
-        tmm_xcopy_pass(stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass,
-                       LINES * (ANY ? pass : 0) < rows, near);
+        tmm__xcopy_pass(stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass,
+                        LINES * (ANY ? pass : 0) < rows, near);
     } else if (DOWN == 1 && pass < 2 * PASSES_A) {
         int skip = tall ? PASSES_A : 0;
         const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
-        tmm_xcopy_pass(stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
-                       tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
-                       LINES * (pass - PASSES_A + skip) < (tall ? rows : cols), near);
+        tmm__xcopy_pass(stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB,
+                        from, tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
+                        LINES * (pass - PASSES_A + skip) < (tall ? rows : cols), near);
     } else {
         int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
-        tmm_xcopy_pass(stage, toB + skip * LINES * 128, eightB,
-                       fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
-                       pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
+        tmm__xcopy_pass(stage, toB + skip * LINES * 128, eightB,
+                        fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
+                        pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
 }
 

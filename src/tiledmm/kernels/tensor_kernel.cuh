@@ -41,10 +41,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm_xfind_work(&s, work, share, &begin, &end);
+        int tile = tmm__xfind_work(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
-        tmm_xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Large tiles are moved back inside, unless what lies outside may be read. */
         if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
@@ -58,9 +58,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
         if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
         int toA =
-            along_kA ? tmm_xsquare(lineA, kA) : tmm_xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
+            along_kA ? tmm__xsquare(lineA, kA) : tmm__xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
         int toB =
-            along_kB ? tmm_xsquare(lineB, kB) : tmm_xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
+            along_kB ? tmm__xsquare(lineB, kB) : tmm__xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
         toB += STAGE_A;
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
@@ -70,8 +70,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm_xsquare(g, t) : tmm_xsquare(t, g);
-        int firstB = along_kB ? tmm_xsquare(g, t) : tmm_xsquare(t, g);
+        int firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+        int firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
         firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
@@ -170,7 +170,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
-        tile = tmm_xfind_work(&s, work, share, &begin, &end);
+        tile = tmm__xfind_work(&s, work, share, &begin, &end);
 #endif
         if (tmm__tensor_by_cluster(&s, shared + (int)STAGES * STAGE, share, tile, tall, M, N, alpha,
                                    beta, C, ldc, sum))

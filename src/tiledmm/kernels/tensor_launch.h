@@ -3,19 +3,19 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
-static inline int tmm_xgemm__tensor_fits(void)
+static inline int tmm__xgemm__tensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
-static inline int tmm_xgemm__tensor_pays(void)
+static inline int tmm__xgemm__tensor_pays(void)
 {
     int capability = tmm__current_device()->capability;
-    return tmm_xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
 }
 
-static inline tmm_status tmm_xgemm__tensor_takes(const tmm_xgemm__product *p,
-                                                 const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
     if (TMM__IS_FLOAT)
@@ -24,24 +24,24 @@ static inline tmm_status tmm_xgemm__tensor_takes(const tmm_xgemm__product *p,
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-    if (!tmm_xgemm__tensor_fits())
+    if (!tmm__xgemm__tensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
                          "this device has",
                          TMM__TENSOR_BYTES(64, 64));
-    return tmm_xgemm__check_reach(p, row);
+    return tmm__xgemm__check_reach(p, row);
 }
 
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel tmm_xgemm__pipelined_double(const tmm_xgemm__product *p)
+static inline tmm_kernel tmm__xgemm__pipelined_double(const tmm__xgemm__product *p)
 {
-    return tmm_xgemm__tensor_pays() && tmm_xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
+    return tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 }
 
 /* How a launch of KERNEL TENSOR is made. */
-typedef struct tmm_xtensor__choice {
+typedef struct tmm__xtensor__choice {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
     int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
     const tmm__tensor_instance *instance;
@@ -49,40 +49,40 @@ typedef struct tmm_xtensor__choice {
     long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
     double time;              /* nanoseconds that it should take */
     tmm__schedule s;
-} tmm_xtensor__choice;
+} tmm__xtensor__choice;
 
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
-static inline int tmm_xgemm__tensor_lines_fit(const void *operand, long long line)
+static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps behind a short one would not. */
-static inline int tmm_xgemm__tensor_short_last(const tmm_xtensor__choice *c,
-                                               const tmm_xgemm__product *p)
+static inline int tmm__xgemm__tensor_short_last(const tmm__xtensor__choice *c,
+                                                const tmm__xgemm__product *p)
 {
-    const int A = c->modeA == TMM__ALONG_K && tmm_xgemm__tensor_lines_fit(p->A, p->rsA);
-    const int B = c->modeB == TMM__ALONG_K && tmm_xgemm__tensor_lines_fit(p->B, p->csB);
+    const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
     return (A || B) && p->K % 4 != 0;
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
-static inline double tmm_xgemm__tensor_within(const tmm_xtensor__choice *c,
-                                              const tmm_xgemm__product *p, int short_last,
-                                              double tile_m, double tile_n)
+static inline double tmm__xgemm__tensor_within(const tmm__xtensor__choice *c,
+                                               const tmm__xgemm__product *p, int short_last,
+                                               double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
     const int short_first = !short_last && p->K % 4 != 0;
-    double A = !tmm_xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
-               : short_first && c->modeA == TMM__ALONG_K ? 1
-                                                         : 0;
-    double B = !tmm_xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
-               : short_first && c->modeB == TMM__ALONG_K ? 1
-                                                         : 0;
+    double A = !tmm__xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K  ? 1
+                                                          : 0;
+    double B = !tmm__xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K  ? 1
+                                                          : 0;
     if (c->pitchA > 0) A = 0;
     if (c->pitchB > 0) B = 0;
     return (A * tile_m + B * tile_n) / (tile_m + tile_n);
@@ -90,8 +90,8 @@ static inline double tmm_xgemm__tensor_within(const tmm_xtensor__choice *c,
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xgemm__product *p,
-                                           int wide)
+static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__xgemm__product *p,
+                                            int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -105,11 +105,11 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
-    tmm_xgemm__product q = *p; /* with the operands as they are read */
+    tmm__xgemm__product q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    const int short_last = tmm_xgemm__tensor_short_last(c, p);
+    const int short_last = tmm__xgemm__tensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -129,7 +129,7 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
-        d.load = tmm_xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
@@ -139,7 +139,7 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
-            wide ? tmm_xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+            wide ? tmm__xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
@@ -155,11 +155,11 @@ static inline void tmm_xgemm__tensor_tiles(tmm_xtensor__choice *c, const tmm_xge
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_xtensor__choice tmm_xgemm__tensor_plan(const tmm_xgemm__product *p)
+static inline tmm__xtensor__choice tmm__xgemm__tensor_plan(const tmm__xgemm__product *p)
 {
     enum { SIZE = 8, TILE = 128 };
     const long long M = p->M, N = p->N, K = p->K;
-    tmm_xtensor__choice best, c;
+    tmm__xtensor__choice best, c;
     memset(&c, 0, sizeof c);
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
@@ -171,44 +171,44 @@ static inline tmm_xtensor__choice tmm_xgemm__tensor_plan(const tmm_xgemm__produc
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     best = c;
-    tmm_xgemm__tensor_tiles(&best, p, wideA && wideB);
+    tmm__xgemm__tensor_tiles(&best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
-        !tmm_xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
+        !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return best;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
-    tmm_xgemm__tensor_tiles(&c, p, 1);
+    tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     return TMM__WORTH_PACKING(best.time, c.time) ? c : best;
 }
 
-static inline double tmm_xgemm__tensor_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)row;
-    return tmm_xgemm__tensor_pays() ? tmm_xgemm__tensor_plan(p).time : HUGE_VAL;
+    return tmm__xgemm__tensor_pays() ? tmm__xgemm__tensor_plan(p).time : HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *given,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given,
+                                            const tmm__xgemm__kernel *row)
 {
-    tmm_xgemm__product product = *given, *p = &product;
+    tmm__xgemm__product product = *given, *p = &product;
     (void)row;
     /* Who computes what, and the memory for that; without it, once more without cuts and
        packing. */
-    tmm_xtensor__choice c;
-    tmm_xgemm__memory memory;
+    tmm__xtensor__choice c;
+    tmm__xgemm__memory memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm_xgemm__tensor_plan(p);
+        c = tmm__xgemm__tensor_plan(p);
         size_t tile = (size_t)(c.instance->tile_m * c.instance->tile_n) * sizeof(TMM_TYPE);
-        if (tmm_xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
-    tmm_status status = tmm_xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
+    tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
     c.s.unless = p->unless;
 #endif
     void *arguments[20];
-    int count = tmm_xgemm__arguments(p, arguments);
+    int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     arguments[count++] = &c.off_sectors;
     const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
@@ -222,24 +222,24 @@ static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *given,
         status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
                              dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status = tmm_xgemm__reduce(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
-                                   c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = tmm__xgemm__reduce(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
+                                    c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #elif !TMM__FLOAT_TENSOR
 /* Of types that it never takes. */
-static inline double tmm_xgemm__tensor_time(const tmm_xgemm__product *p,
-                                            const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return HUGE_VAL;
 }
 
-static inline tmm_status tmm_xgemm__tensor(const tmm_xgemm__product *p,
-                                           const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__tensor_takes(p, row);
+    return tmm__xgemm__tensor_takes(p, row);
 }
 #endif
 #endif

@@ -8,12 +8,12 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
-    tmm_xsums4 *to =
-        (tmm_xsums4 *)s->partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+    tmm__xsums4 *to =
+        (tmm__xsums4 *)s->partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
     for (int q = 0; q < DOWN * ACROSS; q++) {
         const double *four = sum[q / ACROSS][q % ACROSS];
-        tmm_xsums4 sums = {{four[0], four[1], four[2], four[3]}};
+        tmm__xsums4 sums = {{four[0], four[1], four[2], four[3]}};
         to[q * THREADS] = sums;
     }
 }
@@ -35,11 +35,11 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
     __syncthreads();
 #pragma unroll 1
     for (int other = share + 1; other <= share + others; other++) {
-        const tmm_xsums4 *from =
-            (const tmm_xsums4 *)s->partials + (long long)other * (DOWN * ACROSS * THREADS) + thread;
+        const tmm__xsums4 *from = (const tmm__xsums4 *)s->partials +
+                                  (long long)other * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
         for (int q = 0; q < DOWN * ACROSS; q++) {
-            tmm_xsums4 more = from[q * THREADS];
+            tmm__xsums4 more = from[q * THREADS];
             if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
 #pragma unroll
             for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
@@ -79,7 +79,7 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
     const unsigned log2 = tall ? 0 : 1; /* of warps side by side */
     int down, across;
-    tmm_xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     const int left_warp = across << log2 | (warp & ((1u << log2) - 1));
     const int upper_warp = (down << (2 - log2)) + (int)(warp >> log2);
 #pragma unroll 1
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
         for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                tmm_xelements2 two = *(const tmm_xelements2 *)(from + 16 * THREADS * h);
+                tmm__xelements2 two = *(const tmm__xelements2 *)(from + 16 * THREADS * h);
                 total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
             }
         }
@@ -105,10 +105,10 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 double old = 0;
-                tmm_xload_if(&old, c + e, beta != 0 && col + e < N);
+                tmm__xload_if(&old, c + e, beta != 0 && col + e < N);
                 old = beta != 0 ? TMM__MUL(beta, old) : 0;
-                tmm_xstore_if(c + e, tmm_xvalue(total[e], alpha, old, col + e < N, row, col + e),
-                              col + e < N);
+                tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, col + e < N, row, col + e),
+                               col + e < N);
             }
         }
     }
@@ -132,8 +132,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) {
-            tmm_xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
-            *(tmm_xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+            tmm__xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(tmm__xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
         }
     __syncwarp();
     col += lane, own += lane;
@@ -146,13 +146,14 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 #pragma unroll
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
-            tmm_xload_if(&old[r], C + r * ldc, beta != 0 && first + r < count);
+            tmm__xload_if(&old[r], C + r * ldc, beta != 0 && first + r < count);
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
             const bool enabled = first + r < count;
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
-            tmm_xstore_if(C, tmm_xvalue(own[r * PITCH], alpha, before, enabled, row, col), enabled);
+            tmm__xstore_if(C, tmm__xvalue(own[r * PITCH], alpha, before, enabled, row, col),
+                           enabled);
         }
     }
     __syncwarp();
@@ -167,14 +168,14 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4 };
-    tmm_xelements2 old[2][ACROSS];
+    tmm__xelements2 old[2][ACROSS];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = tmm_xload2(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -182,8 +183,8 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm_xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta,
-                        old[h][j], &sum[j][2 * h]);
+            tmm__xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta,
+                         old[h][j], &sum[j][2 * h]);
     }
 }
 
@@ -230,7 +231,7 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
     int down, across, thread = tmm__thread(), lane = thread % 32;
     int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
     int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
-    tmm_xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
+    tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
     if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;

@@ -165,9 +165,9 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
             long long b = d < 0 ? 0 : d / strideC; /* the product whose C begins before X */
             if (b > batch - 1) b = batch - 1;
             for (long long n = b; n <= b + 1 && n < batch; n++) {
-                tmm__area Cn = C;
-                Cn.begin += (size_t)n * (size_t)strideC;
-                if (tmm__areas_meet(&X, &Cn)) return tmm__fail_overlap(which == 0 ? "A" : "B");
+                tmm__area at = C;
+                at.begin += (size_t)n * (size_t)strideC;
+                if (tmm__areas_meet(&X, &at)) return tmm__fail_overlap(which == 0 ? "A" : "B");
             }
         }
     return TMM_OK;

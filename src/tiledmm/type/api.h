@@ -6,36 +6,36 @@
    lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
    Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
    pointer may only show at cudaDeviceSynchronize). */
-TMM_API tmm_status tmm_xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                             TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                             long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                             tmm_stream stream);
+TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              tmm_stream stream);
 
 /* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
    does not have. */
-TMM_API tmm_status tmm_xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                  long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                  long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                  TMM_TYPE *C, long long ldc, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                   TMM_TYPE *C, long long ldc, tmm_stream stream);
 
 /* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
    (strides in elements, not negative; 0 for an operand that all share, but not for C). */
-TMM_API tmm_status tmm_xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                     long long ldc, long long strideA, long long strideB,
-                                     long long strideC, long long batch, tmm_stream stream);
-TMM_API tmm_status tmm_xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                          long long N, long long K, TMM_TYPE alpha,
-                                          const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                          long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                          long long strideA, long long strideB, long long strideC,
-                                          long long batch, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      long long ldc, long long strideA, long long strideB,
+                                      long long strideC, long long batch, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                           long long N, long long K, TMM_TYPE alpha,
+                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                           long long strideA, long long strideB, long long strideC,
+                                           long long batch, tmm_stream stream);
 
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
    TMM_REGISTER instead. */
-TMM_API tmm_kernel tmm_xgemm_choice(long long M, long long N, long long K, long long batch);
+TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
@@ -46,18 +46,18 @@ TMM_API tmm_kernel tmm_xgemm_choice(long long M, long long N, long long K, long 
    product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
    or K is above 2^31 - 8193 (also of the functions below). */
-TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, const tmm_tensor_options *options,
-                                    tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_tensor_options *options,
+                                     tmm_stream stream);
 
 /* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
    complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
    stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
    the most: a product that needs more is done in parts. */
-TMM_API tmm_status tmm_xgemm_tensor_memory(long long M, long long N, long long K,
-                                           const tmm_tensor_options *options, size_t *bytes);
+TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
+                                            const tmm_tensor_options *options, size_t *bytes);
 
 /* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
@@ -69,25 +69,25 @@ TMM_API tmm_status tmm_xgemm_tensor_memory(long long M, long long N, long long K
    the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
    up to 2000.
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
-TMM_API tmm_status tmm_xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
-                                       long long lda, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream);
-TMM_API tmm_status tmm_xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
-                                       long long ldb, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream);
-TMM_API tmm_status tmm_xgemm_prepare_memory(long long lines, long long K, size_t *bytes);
+TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                        long long lda, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                        long long ldb, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes);
 
 /* Frees what was allocated for it, when the work enqueued so far is complete; not for work in other
    streams. *prepared is all zeros then, for which this does nothing. */
-TMM_API tmm_status tmm_xgemm_release(tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream);
 #endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
    memory, copies, multiplies, copies back, frees. From 64 MB of matrices on this is gemm_host
    (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
    unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
-TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                               const TMM_TYPE *B, TMM_TYPE *C);
+TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
+                                const TMM_TYPE *B, TMM_TYPE *C);
 
 #if TMM__HOST_LAYER
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
@@ -108,10 +108,10 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
    TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
    lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
    would see rows and columns of blocks. */
-TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                  long long ldc, const tmm_host_options *options);
+TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   long long ldc, const tmm_host_options *options);
 
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
    `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
@@ -120,22 +120,22 @@ TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long
    least), in memory for three times that. The call waits for what has been enqueued on the devices
    before, and returns when all is complete; each part's `seconds` is set.
      Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
-TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
-                                   tmm_kernel kernel);
+TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
-TMM_API tmm_status tmm_xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                 TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                 const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                 long long ldc);
+TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  long long ldc);
 
 /* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
    TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
-TMM_API tmm_status tmm_xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, int threads);
+TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, int threads);
 #endif

@@ -2,7 +2,7 @@
    Uses: once/arguments.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The arguments of tmm_?gemm_cpu. */
-typedef struct tmm_xcpu__product {
+typedef struct tmm__xcpu__product {
     tmm_op opA, opB;
     long long M, N, K;
     TMM_TYPE alpha;
@@ -13,13 +13,13 @@ typedef struct tmm_xcpu__product {
     TMM_TYPE beta;
     TMM_TYPE *C;
     long long ldc;
-} tmm_xcpu__product;
+} tmm__xcpu__product;
 
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
-static inline TMM__OPTIMIZE void tmm_xgemm__cpu_block(const tmm_xcpu__product *p, long long i0,
-                                                      long long j0)
+static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product *p, long long i0,
+                                                       long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
     const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
@@ -60,9 +60,9 @@ static inline TMM__OPTIMIZE void tmm_xgemm__cpu_block(const tmm_xcpu__product *p
 
 /* Checks the arguments and computes all blocks of C; with threads > 1 and OpenMP, on these threads.
    */
-static inline tmm_status tmm_xgemm__cpu(tmm_xcpu__product product, int threads)
+static inline tmm_status tmm__xgemm__cpu(tmm__xcpu__product product, int threads)
 {
-    tmm_xcpu__product *p = &product;
+    tmm__xcpu__product *p = &product;
     const int reads_AB = (TMM_SUM)p->alpha != 0;
     const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
                                     p->A,   p->lda,           p->B,    p->ldb, p->C,
@@ -77,28 +77,28 @@ static inline tmm_status tmm_xgemm__cpu(tmm_xcpu__product product, int threads)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long long block = 0; block < across * down; block++)
-        tmm_xgemm__cpu_block(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
+        tmm__xgemm__cpu_block(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm_xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                 TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                 const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                 long long ldc)
+TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  long long ldc)
 {
-    const tmm_xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm_xgemm__cpu(product, 1);
+    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
+    return tmm__xgemm__cpu(product, 1);
 }
 
-TMM_API tmm_status tmm_xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, int threads)
+TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
 #ifdef _OPENMP
-    const tmm_xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm_xgemm__cpu(product, threads > 0 ? threads : omp_get_max_threads());
+    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
+    return tmm__xgemm__cpu(product, threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)opA, (void)opB, (void)M, (void)N, (void)K, (void)alpha, (void)A, (void)lda, (void)B;
     (void)ldb, (void)beta, (void)C, (void)ldc;

@@ -1,8 +1,8 @@
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
    Uses: host/, type/dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                               const TMM_TYPE *B, TMM_TYPE *C)
+TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
+                                const TMM_TYPE *B, TMM_TYPE *C)
 {
     const tmm__operands operands = {
         TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
@@ -12,8 +12,8 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm_xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
-                              (TMM_TYPE)0, C, N, NULL);
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
+                               (TMM_TYPE)0, C, N, NULL);
 #endif
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
@@ -34,8 +34,8 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
         status =
             tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm_xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
-                           (TMM_TYPE)0, dC, N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
+                            (TMM_TYPE)0, dC, N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -48,38 +48,38 @@ TMM_API tmm_status tmm_xmatmul(long long M, long long N, long long K, const TMM_
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
-static inline tmm_kernel tmm_xgemm__block_kernel(tmm_kernel kernel, const tmm_xgemm__product *p)
+static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
     const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
-    tmm_xgemm__product square =
-        tmm_xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    tmm__xgemm__product square =
+        tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm_xgemm__choice(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
+        kernel = tmm__xgemm__choice(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
 #endif
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_TENSOR && tmm_xgemm__float_fits(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR && tmm__xgemm__float_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
 #if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8 && tmm_xgemm__int8_fits(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8 && tmm__xgemm__int8_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    if (kernel == TMM_AUTO && tmm_xgemm__tensor_pays() && tmm_xgemm__fits(TMM_TENSOR, p))
+    if (kernel == TMM_AUTO && tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p))
         kernel = TMM_TENSOR;
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
-        tmm_xgemm__fits(TMM_PIPELINED, p))
+        tmm__xgemm__fits(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
 #endif
-    return tmm_xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
+    return tmm__xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
-static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_product *block,
-                                          tmm_stream stream)
+static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block_product *block,
+                                           tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
@@ -91,18 +91,18 @@ static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_
             "on the blocks",
             tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return tmm_xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1, NULL,
-                              N, beta, C, block->ldc, stream);
-    tmm_xgemm__product p =
-        tmm_xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+                               NULL, N, beta, C, block->ldc, stream);
+    tmm__xgemm__product p =
+        tmm__xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
     p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
-    const tmm_kernel kernel = tmm_xgemm__block_kernel(job->kernel, &p);
+    const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
         size_t missing = 0;
-        tmm_status status = tmm_xgemm__float(&p, NULL, &missing);
+        tmm_status status = tmm__xgemm__float(&p, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
@@ -113,7 +113,7 @@ static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8) {
         size_t missing = 0;
-        tmm_status status = tmm_xgemm__int8_products(&p, NULL, &missing);
+        tmm_status status = tmm__xgemm__int8_products(&p, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
@@ -123,14 +123,14 @@ static inline tmm_status tmm_xgemm__block(const tmm__job *job, const tmm__block_
     }
 #endif
     p.allowed = job->allowed;
-    tmm_status status = tmm_xgemm__takes(kernel, &p);
-    return status != TMM_OK ? status : tmm_xgemm__run(kernel, &p);
+    tmm_status status = tmm__xgemm__takes(kernel, &p);
+    return status != TMM_OK ? status : tmm__xgemm__run(kernel, &p);
 }
 
-TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                  long long ldc, const tmm_host_options *options)
+TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   long long ldc, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
@@ -150,13 +150,13 @@ TMM_API tmm_status tmm_xgemm_host(tmm_op opA, tmm_op opB, long long M, long long
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm_xgemm__block;
+    job.launch = tmm__xgemm__block;
     return tmm__host_run(&job, options);
 }
 
 /* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
-static inline tmm_status tmm_xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
-                                               long long M, long long N, long long K, int reads)
+static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
+                                                long long M, long long N, long long K, int reads)
 {
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
@@ -172,8 +172,8 @@ static inline tmm_status tmm_xgemm__check_part(tmm_op opA, tmm_op opB, const tmm
 }
 
 /* An error if C of a part has an element in common with A or B of any. */
-static inline tmm_status tmm_xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
-                                                int count)
+static inline tmm_status tmm__xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
+                                                 int count)
 {
     const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
     const long long N = job->N, K = job->K;
@@ -195,9 +195,9 @@ static inline tmm_status tmm_xgemm__check_parts(const tmm__job *job, const tmm_p
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
-                                   tmm_kernel kernel)
+TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    tmm_kernel kernel)
 {
     const void *unread = &unread;
     long long rows = 0, rows_B = 0;
@@ -221,7 +221,7 @@ TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lon
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm_xgemm__check_part(opA, opB, p, M, N, K, reads);
+        status = tmm__xgemm__check_part(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -245,8 +245,8 @@ TMM_API tmm_status tmm_xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lon
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm_xgemm__block;
-    status = tmm_xgemm__check_parts(&job, parts, count);
+    job.launch = tmm__xgemm__block;
+    status = tmm__xgemm__check_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */

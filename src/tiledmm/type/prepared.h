@@ -6,22 +6,22 @@
 #if TMM__FLOAT_TENSOR
 /* What this type has, under one name: the most lines or k; whether the kernel takes a product;
    bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm_xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
 
-static inline int tmm_xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    return tmm_xgemm__float_fits(M, N, K);
+    return tmm__xgemm__float_fits(M, N, K);
 }
 
-static inline size_t tmm_xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
-    (void)tmm_xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
     return bytes;
 }
 
-static inline tmm_status tmm_xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                 tmm_stream stream)
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
@@ -29,17 +29,17 @@ static inline tmm_status tmm_xgemm__convert_once(const tmm_prepared *request, ch
                              along_k ? 1 : ld, 0};
     size_t offset = 0;
     const tmm__fp16_operand to =
-        tmm_xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
     const tmm__lines both[2] = {from, from};
     const tmm__fp16_operand operands[2] = {to, to};
     const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm_xgemm__convert(request->K, both, operands, groups, 1, stream);
+    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
 }
 
 /* Its bytes if `missing` is NULL; else the product, as gemm__float. */
-static inline tmm_status tmm_xgemm__converted(const tmm_xgemm__product *p,
-                                              const tmm_prepared *const *prepared, size_t *missing,
-                                              size_t *bytes)
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
+                                               const tmm_prepared *const *prepared, size_t *missing,
+                                               size_t *bytes)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2] = {NULL, NULL};
@@ -47,54 +47,54 @@ static inline tmm_status tmm_xgemm__converted(const tmm_xgemm__product *p,
         const tmm_prepared *from = prepared[i];
         size_t offset = 0;
         if (from == NULL) continue;
-        halves[i] = tmm_xgemm__fp16_operand((char *)from->memory, &offset, from->lines, p->K, 1);
+        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, p->K, 1);
         ready[i] = &halves[i];
     }
-    if (missing != NULL) return tmm_xgemm__float(p, ready, missing);
-    const tmm__float_choice choice = tmm_xgemm__float_choose(p);
-    *bytes = tmm_xgemm__float_place(p, ready, &choice, 1, NULL).bytes;
+    if (missing != NULL) return tmm__xgemm__float(p, ready, missing);
+    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
+    *bytes = tmm__xgemm__float_place(p, ready, &choice, 1, NULL).bytes;
     return TMM_OK;
 }
 #else
-enum { tmm_xgemm__converted_most = TMM__INT8_SIZE_MAX };
+enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
 
-static inline int tmm_xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    return tmm_xgemm__int8_fits(M, N, K);
+    return tmm__xgemm__int8_fits(M, N, K);
 }
 
-static inline size_t tmm_xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
     (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
     return bytes;
 }
 
-static inline tmm_status tmm_xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                 tmm_stream stream)
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
                                   along_k ? 1 : ld};
-    return tmm_xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-static inline tmm_status tmm_xgemm__converted(const tmm_xgemm__product *p,
-                                              const tmm_prepared *const *prepared, size_t *missing,
-                                              size_t *bytes)
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
+                                               const tmm_prepared *const *prepared, size_t *missing,
+                                               size_t *bytes)
 {
     long long M = p->M, N = p->N, K = p->K;
     const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
-    if (missing != NULL) return tmm_xgemm__int8_products(p, prepared, missing);
-    *bytes = tmm_xgemm__int8_parts(&M, &N, &K, ready).bytes;
+    if (missing != NULL) return tmm__xgemm__int8_products(p, prepared, missing);
+    *bytes = tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
     return TMM_OK;
 }
 #endif
 
-TMM_API tmm_status tmm_xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
+TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
-    const long long most = tmm_xgemm__converted_most, elements = 1ll << 58; /* in size_t */
+    const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
     const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
@@ -103,13 +103,13 @@ TMM_API tmm_status tmm_xgemm_prepare_memory(long long lines, long long K, size_t
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(kernel), lines, K);
-    if (lines > 0 && K > 0) *bytes = tmm_xgemm__prepared_bytes(lines, K);
+    if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
     return TMM_OK;
 }
 
 /* Prepares what `request` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t bytes,
-                                            tmm_prepared *prepared, tmm_stream stream)
+static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t bytes,
+                                             tmm_prepared *prepared, tmm_stream stream)
 {
     const int is_B = request->is_B;
     const tmm_op op = request->op;
@@ -124,7 +124,7 @@ static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t 
     const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
                                 X,        ld, X, LLONG_MAX, sizeof *X, 0};
     tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
-    if (status == TMM_OK) status = tmm_xgemm_prepare_memory(lines, K, &needed);
+    if (status == TMM_OK) status = tmm__xgemm_prepare_memory(lines, K, &needed);
     if (status != TMM_OK) return status;
     if (needed > 0 && X == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
@@ -141,7 +141,7 @@ static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t 
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    if (needed > 0) status = tmm_xgemm__convert_once(request, (char *)memory, stream);
+    if (needed > 0) status = tmm__xgemm__convert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -151,25 +151,25 @@ static inline tmm_status tmm_xgemm__prepare(const tmm_prepared *request, size_t 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm_xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
-                                       long long lda, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                        long long lda, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
-    return tmm_xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
 }
 
-TMM_API tmm_status tmm_xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
-                                       long long ldb, void *memory, size_t bytes,
-                                       tmm_prepared *prepared, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                        long long ldb, void *memory, size_t bytes,
+                                        tmm_prepared *prepared, tmm_stream stream)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
-    return tmm_xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
 }
 
-TMM_API tmm_status tmm_xgemm_release(tmm_prepared *prepared, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 {
     if (prepared == NULL) return TMM_OK;
     cudaError_t error = cudaSuccess;
@@ -179,8 +179,8 @@ TMM_API tmm_status tmm_xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 }
 
 /* An error if the product is too large, or if what is prepared does not fit it. */
-static inline tmm_status tmm_xgemm__check_prepared(long long M, long long N, long long K,
-                                                   const tmm_tensor_options *options)
+static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, long long K,
+                                                    const tmm_tensor_options *options)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
@@ -190,7 +190,7 @@ static inline tmm_status tmm_xgemm__check_prepared(long long M, long long N, lon
         long long lines = is_B ? N : M;
         size_t bytes = 0;
         if (ready == NULL) {
-            tmm_status status = tmm_xgemm_prepare_memory(lines, K, &bytes);
+            tmm_status status = tmm__xgemm_prepare_memory(lines, K, &bytes);
             if (status != TMM_OK) return status;
         } else if (ready->ld == 0) { /* all zeros */
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -211,30 +211,30 @@ static inline tmm_status tmm_xgemm__check_prepared(long long M, long long N, lon
 }
 
 /* What options are if there are none. */
-static const tmm_tensor_options tmm_xgemm__no_options = {NULL, NULL};
+static const tmm_tensor_options tmm__xgemm__no_options = {NULL, NULL};
 
-TMM_API tmm_status tmm_xgemm_tensor_memory(long long M, long long N, long long K,
-                                           const tmm_tensor_options *options, size_t *bytes)
+TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
+                                            const tmm_tensor_options *options, size_t *bytes)
 {
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
-    if (options == NULL) options = &tmm_xgemm__no_options;
-    tmm_status status = tmm_xgemm__check_prepared(M, N, K, options);
-    if (status != TMM_OK || M == 0 || N == 0 || !tmm_xgemm__converted_fits(M, N, K)) return status;
+    if (options == NULL) options = &tmm__xgemm__no_options;
+    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
-    tmm_xgemm__product p = tmm_xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.batch = 1;
-    return tmm_xgemm__converted(&p, prepared, NULL, bytes);
+    return tmm__xgemm__converted(&p, prepared, NULL, bytes);
 }
 
-TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc, const tmm_tensor_options *options,
-                                    tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_tensor_options *options,
+                                     tmm_stream stream)
 {
-    if (options == NULL) options = &tmm_xgemm__no_options;
-    tmm_status status = tmm_xgemm__check_prepared(M, N, K, options);
+    if (options == NULL) options = &tmm__xgemm__no_options;
+    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -247,7 +247,7 @@ TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long lo
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
         if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
-        const long long bytes = (long long)tmm_xgemm__prepared_bytes(ready->lines, K);
+        const long long bytes = (long long)tmm__xgemm__prepared_bytes(ready->lines, K);
         const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
         const tmm__area area = tmm__area_of_operand(&operands, 2);
         if (bytes > 0 && tmm__areas_meet(&memory, &area))
@@ -256,15 +256,15 @@ TMM_API tmm_status tmm_xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long lo
     }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !tmm_xgemm__converted_fits(M, N, K))
-        return tmm_xgemm_with(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N, K,
-                              alpha, A, lda, B, ldb, beta, C, ldc, stream);
+    if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
+        return tmm__xgemm_with(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N, K,
+                               alpha, A, lda, B, ldb, beta, C, ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
-    tmm_xgemm__product p = tmm_xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = tmm_xgemm__converted(&p, prepared, &missing, NULL);
+    status = tmm__xgemm__converted(&p, prepared, &missing, NULL);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;

@@ -2,8 +2,8 @@
    Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h.
    Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm_xgemm__int8_takes(const tmm_xgemm__product *p,
-                                               const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     if (TMM__DOUBLE_TENSOR) return TMM_OK;
@@ -15,7 +15,8 @@ static inline tmm_status tmm_xgemm__int8_takes(const tmm_xgemm__product *p,
 }
 
 #if !TMM__DOUBLE_TENSOR
-static inline double tmm_xgemm__int8_time(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return HUGE_VAL;
@@ -35,8 +36,8 @@ enum {
 #endif
 
 /* A product, or a part of one that is done at a time, and its workspace. */
-typedef struct tmm_xint8_part {
-    tmm_xgemm__product p;
+typedef struct tmm__xint8_part {
+    tmm__xgemm__product p;
     tmm__int8_layout layout;
     char *memory;
     tmm__int8_norm *norms;
@@ -44,13 +45,13 @@ typedef struct tmm_xint8_part {
     tmm__int8_operand operands[2];
     tmm__int8_residues residues;
     tmm__int8_sums sums;
-} tmm_xint8_part;
+} tmm__xint8_part;
 
 /* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
    still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
-static inline tmm_status tmm_xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
-                                                int bytes, int cluster, void **arguments,
-                                                tmm_stream stream)
+static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
+                                                 int bytes, int cluster, void **arguments,
+                                                 tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
@@ -77,9 +78,9 @@ static inline tmm_status tmm_xgemm__int8_launch(const void *kernel, dim3 grid, i
 #endif
 }
 
-static inline int tmm_xgemm__int8_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__int8_fits(long long M, long long N, long long K)
 {
-    int bytes = tmm_xgemm_int8_mma_bytes_128x128;
+    int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
@@ -89,7 +90,8 @@ static inline int tmm_xgemm__int8_fits(long long M, long long N, long long K)
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
    units. */
-static inline tmm_status tmm_xgemm__int8_convert(tmm_xint8_part *part, const tmm__int8_state *state)
+static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
+                                                  const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     long long K = part->p.K;
@@ -109,13 +111,13 @@ static inline tmm_status tmm_xgemm__int8_convert(tmm_xint8_part *part, const tmm
                              &part->norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_norms,
-                                        dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
-                                        part->p.stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_norms,
+                                         dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
+                                         part->p.stream);
         if (status == TMM_OK)
             status =
-                tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_scales, dim3(groups / 4 + 1),
-                                       256, 0, 1, of_scales, part->p.stream);
+                tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
+                                        256, 0, 1, of_scales, part->p.stream);
     }
     void *arguments[] = {&K,
                          &groups_A,
@@ -128,36 +130,37 @@ static inline tmm_status tmm_xgemm__int8_convert(tmm_xint8_part *part, const tmm
                          &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_residues,
-                                        dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                        part->p.stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_residues,
+                                         dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
+                                         part->p.stream);
     return status;
 }
 
 /* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
    empty, without its barriers in static shared memory. */
-static inline int tmm_xgemm__int8_by_wgmma(void)
+static inline int tmm__xgemm__int8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
-    return tmm__compiled((const void *)tmm_xgemm_int8_wgmma)->static_shared > 0 &&
+    return tmm__compiled((const void *)tmm__xgemm_int8_wgmma)->static_shared > 0 &&
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of
    FP32. */
-static inline double tmm_xgemm__int8_time(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int wgmma = tmm_xgemm__int8_by_wgmma();
+    const int wgmma = tmm__xgemm__int8_by_wgmma();
     /* Tiles are filled up: those of a cluster by wgmma. */
     const double rows = wgmma ? TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER : 128;
     const double cols = wgmma ? TMM__INT8_WGMMA_COLS : 128, depth = wgmma ? TMM__INT8_K : 64;
     const double M = ceil(p->M / rows) * rows, N = ceil(p->N / cols) * cols;
     const double K = ceil(p->K / depth) * depth;
     (void)row;
-    if (!wgmma && (device->capability < 75 || tmm_xgemm__tensor_pays())) return HUGE_VAL;
+    if (!wgmma && (device->capability < 75 || tmm__xgemm__tensor_pays())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
     const double lines = (double)p->M + p->N;
     const double bytes = 31 * lines * p->K + 40.0 * p->M * p->N;
@@ -167,8 +170,8 @@ static inline double tmm_xgemm__int8_time(const tmm_xgemm__product *p, const tmm
 }
 
 /* The products of bytes: of units if `state` is NULL. */
-static inline tmm_status tmm_xgemm__int8_multiply(const tmm_xint8_part *part,
-                                                  tmm__int8_state *state)
+static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
+                                                   tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
@@ -188,24 +191,24 @@ static inline tmm_status tmm_xgemm__int8_multiply(const tmm_xint8_part *part,
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
     void *arguments[] = {&job};
-    if (tmm_xgemm__int8_by_wgmma()) {
+    if (tmm__xgemm__int8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down = (l->pieces_down - 1) / 8 + 1;
         job.tiles_across = (l->pieces_across - 1) / 6 + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_wgmma,
-                                      dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                      TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                      part->p.stream);
+        return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
+                                       dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                       TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
+                                       part->p.stream);
     }
     /* The tile of which the rounds over all multiprocessors take less. */
     double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
     double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
     double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
     int instance =
-        2 * large < 1.15 * small && device->shared >= (int)tmm_xgemm_int8_mma_bytes_128x256
+        2 * large < 1.15 * small && device->shared >= (int)tmm__xgemm_int8_mma_bytes_128x256
             ? TMM__INT8_MMA_128x256
             : TMM__INT8_MMA_128x128;
     instance = TMM__INT8_INSTANCE(instance);
@@ -213,30 +216,30 @@ static inline tmm_status tmm_xgemm__int8_multiply(const tmm_xint8_part *part,
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm_xgemm__int8_launch(is_large ? (const void *)tmm_xgemm_int8_mma_128x256
-                                           : (const void *)tmm_xgemm_int8_mma_128x128,
-                                  dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                                  is_large ? (int)tmm_xgemm_int8_mma_bytes_128x256
-                                           : (int)tmm_xgemm_int8_mma_bytes_128x128,
-                                  1, arguments, part->p.stream);
+    return tmm__xgemm__int8_launch(is_large ? (const void *)tmm__xgemm_int8_mma_128x256
+                                            : (const void *)tmm__xgemm_int8_mma_128x128,
+                                   dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                   is_large ? (int)tmm__xgemm_int8_mma_bytes_128x256
+                                            : (int)tmm__xgemm_int8_mma_bytes_128x128,
+                                   1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
-static inline int tmm_xgemm__int8_fp64(const tmm_xgemm__product *p)
+static inline int tmm__xgemm__int8_fp64(const tmm__xgemm__product *p)
 {
-    return TMM__INT8_FP64(tmm_xgemm__tensor_pays()) && tmm_xgemm__tensor_fits() &&
-           tmm_xgemm__fits(TMM_TENSOR, p);
+    return TMM__INT8_FP64(tmm__xgemm__tensor_pays()) && tmm__xgemm__tensor_fits() &&
+           tmm__xgemm__fits(TMM_TENSOR, p);
 }
 
 /* All launches of a part. `moduli`: so many; 0: the device chooses. */
-static inline tmm_status tmm_xgemm__int8_run(tmm_xint8_part *part, int moduli)
+static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
 {
     const tmm__int8_layout *l = &part->layout;
-    const tmm_xgemm__product *p = &part->p;
+    const tmm__xgemm__product *p = &part->p;
     const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
-    int pays = tmm_xgemm__tensor_pays();
+    int pays = tmm__xgemm__tensor_pays();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
     float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
@@ -250,7 +253,7 @@ static inline tmm_status tmm_xgemm__int8_run(tmm_xint8_part *part, int moduli)
     job.state = state;
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
-    job.fp64_elsewhere = moduli == 0 && tmm_xgemm__int8_fp64(p);
+    job.fp64_elsewhere = moduli == 0 && tmm__xgemm__int8_fp64(p);
     job.alpha = p->alpha, job.beta = p->beta;
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
@@ -259,42 +262,42 @@ static inline tmm_status tmm_xgemm__int8_run(tmm_xint8_part *part, int moduli)
     if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
         status =
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
-    if (status == TMM_OK) status = tmm_xgemm__int8_convert(part, NULL);
-    if (status == TMM_OK) status = tmm_xgemm__int8_multiply(part, NULL);
+    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, NULL);
+    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, NULL);
     int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_choice,
-                                        dim3(pieces < 2 * processors ? pieces : 2 * processors),
-                                        128, 0, 1, of_choice, p->stream);
-    if (status == TMM_OK) status = tmm_xgemm__int8_convert(part, state);
-    if (status == TMM_OK) status = tmm_xgemm__int8_multiply(part, state);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_choice,
+                                         dim3(pieces < 2 * processors ? pieces : 2 * processors),
+                                         128, 0, 1, of_choice, p->stream);
+    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, state);
+    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_sums, dim3(pieces), 256, 0, 1,
-                                        of_sums, p->stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0,
+                                         1, of_sums, p->stream);
     if (status == TMM_OK)
-        status = tmm_xgemm__int8_launch((const void *)tmm_xgemm_int8_open,
-                                        dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
-                                        0, 1, of_open, p->stream);
+        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_open,
+                                         dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
+                                         0, 1, of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
-        tmm_xgemm__product all = *p;
+        tmm__xgemm__product all = *p;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm_xgemm__tensor(&all, NULL);
+        status = tmm__xgemm__tensor(&all, NULL);
     }
     return status;
 }
 
 /* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
    all moduli. `memory` has what tmm__int8_prepared says. */
-static inline tmm_status tmm_xgemm__int8_prepare(const tmm__int8_lines *from, long long K, int is_B,
-                                                 char *memory, tmm_stream stream)
+static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, long long K,
+                                                  int is_B, char *memory, tmm_stream stream)
 {
     const long long k = tmm__int8_part_of_k(K), lines = from->lines;
     tmm__int8_state *state = (tmm__int8_state *)memory;
-    tmm_xint8_part part;
+    tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.p.stream = stream, part.from[is_B] = *from;
     tmm_status status =
@@ -310,16 +313,16 @@ static inline tmm_status tmm_xgemm__int8_prepare(const tmm__int8_lines *from, lo
         part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
         part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
         tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
-        status = tmm_xgemm__int8_convert(&part, NULL);
-        if (status == TMM_OK) status = tmm_xgemm__int8_convert(&part, state);
+        status = tmm__xgemm__int8_convert(&part, NULL);
+        if (status == TMM_OK) status = tmm__xgemm__int8_convert(&part, state);
     }
     return status;
 }
 
 /* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
    prepared, whose k is cut as they are. */
-static inline tmm__int8_layout tmm_xgemm__int8_parts(long long *M, long long *N, long long *K,
-                                                     int ready)
+static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N, long long *K,
+                                                      int ready)
 {
     int cut_k = !ready;
 #ifdef TMM_EPILOGUE
@@ -330,10 +333,10 @@ static inline tmm__int8_layout tmm_xgemm__int8_parts(long long *M, long long *N,
 }
 
 /* Operand number i of a part whose first line and k these are: from where, and where it is. */
-static inline void tmm_xgemm__int8_place(tmm_xint8_part *part, int i, const tmm_prepared *ready,
-                                         long long line0, long long k0)
+static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
+                                          long long line0, long long k0)
 {
-    const tmm_xgemm__product *q = &part->p;
+    const tmm__xgemm__product *q = &part->p;
     const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
     const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
     tmm__int8_operand *o = &part->operands[i];
@@ -351,16 +354,16 @@ static inline void tmm_xgemm__int8_place(tmm_xint8_part *part, int i, const tmm_
 /* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
    are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm_xgemm__int8_products(const tmm_xgemm__product *p,
-                                                  const tmm_prepared *const *prepared,
-                                                  size_t *missing)
+static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
+                                                   const tmm_prepared *const *prepared,
+                                                   size_t *missing)
 {
     const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
     int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
     int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    const size_t bytes = tmm_xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
-    tmm_xint8_part part;
+    const size_t bytes = tmm__xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
+    tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.memory = (char *)tmm__workspace(bytes, p->stream);
     *missing = part.memory == NULL ? bytes : 0;
@@ -370,7 +373,7 @@ static inline tmm_status tmm_xgemm__int8_products(const tmm_xgemm__product *p,
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
-                    tmm_xgemm__product *q = &part.p;
+                    tmm__xgemm__product *q = &part.p;
                     *q = *p;
                     q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
                     q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
@@ -381,18 +384,19 @@ static inline tmm_status tmm_xgemm__int8_products(const tmm_xgemm__product *p,
                     if (k0 > 0) q->beta = 1;
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
-                    tmm_xgemm__int8_place(&part, 0, ready[0], m0, k0);
-                    tmm_xgemm__int8_place(&part, 1, ready[1], n0, k0);
-                    status = tmm_xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
+                    tmm__xgemm__int8_place(&part, 0, ready[0], m0, k0);
+                    tmm__xgemm__int8_place(&part, 1, ready[1], n0, k0);
+                    status = tmm__xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
                 }
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 #else
 /* Of types and programs that do not have it. */
-static inline tmm_status tmm_xgemm__int8(const tmm_xgemm__product *p, const tmm_xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row)
 {
-    return tmm_xgemm__int8_takes(p, row);
+    return tmm__xgemm__int8_takes(p, row);
 }
 #endif
 #endif

@@ -9,8 +9,8 @@
    The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
    element, for 3 operations: bound by memory. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_int8_norms(long long K, int groups_A, const tmm__int8_lines a,
-                         const tmm__int8_lines b, tmm__int8_norm *norms)
+    tmm__xgemm_int8_norms(long long K, int groups_A, const tmm__int8_lines a,
+                          const tmm__int8_lines b, tmm__int8_norm *norms)
 {
     __shared__ tmm__int8_norm of_threads[4][64];
     tmm__let_next_begin();
@@ -84,8 +84,8 @@ TMM_KERNEL void __launch_bounds__(256)
    sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
    underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_xgemm_int8_scales(long long K, int chunks, int lines_A, int lines_B,
-                          const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
+    tmm__xgemm_int8_scales(long long K, int chunks, int lines_A, int lines_B,
+                           const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
 {
     int line = blockIdx.x * 256 + threadIdx.x;
     tmm__let_next_begin();
@@ -129,8 +129,8 @@ TMM_KERNEL void __launch_bounds__(256)
    that is last to count decides. Reads a byte of each element that it looks at: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
-    tmm_xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
-                          int least, float fp64, float each, float first)
+    tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
+                           int least, float fp64, float each, float first)
 {
     enum { CHOICES = TMM__INT8_CHOICES };
     __shared__ unsigned of_warps[CHOICES + 1][4];

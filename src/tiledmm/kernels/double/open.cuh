@@ -4,8 +4,8 @@
 /* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
    adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
    doubles of the warp. */
-static __device__ __forceinline__ void tmm_xgemm_int8_element(const tmm__int8_job *job, int row,
-                                                              int col, double *memory)
+static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
+                                                               int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
     const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
@@ -31,16 +31,16 @@ static __device__ __forceinline__ void tmm_xgemm_int8_element(const tmm__int8_jo
 #pragma unroll 8
         for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
-    tmm_xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta,
-                      &sum);
+    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta,
+                       &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
    nothing. */
-static __device__ __forceinline__ void tmm_xgemm_int8_open_copy(double (*to)[66],
-                                                                const tmm__int8_lines *from,
-                                                                int line0, long long k0,
-                                                                long long K)
+static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66],
+                                                                 const tmm__int8_lines *from,
+                                                                 int line0, long long k0,
+                                                                 long long K)
 {
     const bool along_k = from->k_stride == 1;
 #pragma unroll
@@ -55,9 +55,9 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_copy(double (*to)[66]
 }
 
 /* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
-static __device__ __forceinline__ bool tmm_xgemm_int8_is_open(const tmm__int8_job *job,
-                                                              int tile_row, int tile_col, int row,
-                                                              int col)
+static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_job *job,
+                                                               int tile_row, int tile_col, int row,
+                                                               int col)
 {
     size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
     int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
@@ -67,10 +67,10 @@ static __device__ __forceinline__ bool tmm_xgemm_int8_is_open(const tmm__int8_jo
 
 /* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
    ... Stores those elements that are open, or all. */
-static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_job *job,
-                                                                int tile_row, int tile_col,
-                                                                bool all, double (*a)[66],
-                                                                double (*b)[66])
+static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8_job *job,
+                                                                 int tile_row, int tile_col,
+                                                                 bool all, double (*a)[66],
+                                                                 double (*b)[66])
 {
     const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
     double sum[4][4];
@@ -78,8 +78,8 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_
     for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
 #pragma unroll 1
     for (long long k0 = 0; k0 < job->K; k0 += 16) {
-        tmm_xgemm_int8_open_copy(a, &job->from_a, tile_row * 64, k0, job->K);
-        tmm_xgemm_int8_open_copy(b, &job->from_b, tile_col * 64, k0, job->K);
+        tmm__xgemm_int8_open_copy(a, &job->from_a, tile_row * 64, k0, job->K);
+        tmm__xgemm_int8_open_copy(b, &job->from_b, tile_col * 64, k0, job->K);
         int depth = job->K - k0 < 16 ? (int)(job->K - k0) : 16;
         __syncthreads();
 #pragma unroll 4
@@ -96,10 +96,10 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_
     for (int i = 0; i < 16; i++) {
         int r = row + i / 4, c = col + i % 4 * 16;
         bool wanted = tile_row * 64 + r < job->M && tile_col * 64 + c < job->N;
-        if (wanted && !all) wanted = tmm_xgemm_int8_is_open(job, tile_row, tile_col, r, c);
+        if (wanted && !all) wanted = tmm__xgemm_int8_is_open(job, tile_row, tile_col, r, c);
         double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
-        tmm_xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha,
-                          job->beta, &sum[i / 4][i % 4]);
+        tmm__xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha,
+                           job->beta, &sum[i / 4][i % 4]);
     }
 }
 
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void tmm_xgemm_int8_open_tile(const tmm__int8_
    ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
    and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
    memory in tiles, by latency in lists; with nothing open by the launch. */
-TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job job)
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
     __shared__ double a[16][66], b[16][66];
@@ -136,7 +136,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job j
         __syncthreads();
         if (thread == 0) counted = 0;
         if (tile < tiles && (all || here > TMM__INT8_SPARSE)) {
-            tmm_xgemm_int8_open_tile(&job, tile_row, tile_col, all, a, b);
+            tmm__xgemm_int8_open_tile(&job, tile_row, tile_col, all, a, b);
         } else if (bits != 0) {
             int place = atomicAdd(&listed, __popc(bits)), t = thread % 128, lane = t % 32;
             for (int i = 0; i < 16; i++)
@@ -153,7 +153,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_int8_open(const tmm__int8_job j
             const int warp = thread / 32;
             double *own = &(warp < 4 ? a : b)[warp % 4 * 4][0]; /* 264 of them */
             for (int i = warp; i < entries; i += 8)
-                tmm_xgemm_int8_element(&job, list[i][0], list[i][1], own);
+                tmm__xgemm_int8_element(&job, list[i][0], list[i][1], own);
             __syncthreads();
             if (thread == 0) listed = 0;
             __syncthreads();

@@ -4,9 +4,9 @@
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
    * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
-static __device__ __forceinline__ void tmm_xgemm_int8_load(const tmm__int8_lines from,
-                                                           long long line0, long long k0,
-                                                           long long K, double *x)
+static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_lines from,
+                                                            long long line0, long long k0,
+                                                            long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
@@ -37,10 +37,10 @@ static __device__ __forceinline__ void tmm_xgemm_int8_load(const tmm__int8_lines
 
 /* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
    one; zeros, of lines that are not to be used. */
-static __device__ __forceinline__ void tmm_xgemm_int8_scale(const tmm__int8_line *lines,
-                                                            bool along_k, int limit, bool units,
-                                                            const double *x, unsigned *lo,
-                                                            unsigned *hi)
+static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_line *lines,
+                                                             bool along_k, int limit, bool units,
+                                                             const double *x, unsigned *lo,
+                                                             unsigned *hi)
 {
     const int thread = threadIdx.x;
 #pragma unroll
@@ -63,10 +63,10 @@ static __device__ __forceinline__ void tmm_xgemm_int8_scale(const tmm__int8_line
 /* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
    gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
    1.5 * 2^23, and what remains is the float's low byte. */
-static __device__ __forceinline__ unsigned tmm_xgemm_int8_bytes(const tmm__int8_modulus m,
-                                                                float reciprocal, float minus_p,
-                                                                float half, const unsigned *lo,
-                                                                const unsigned *hi)
+static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
+                                                                 float reciprocal, float minus_p,
+                                                                 float half, const unsigned *lo,
+                                                                 const unsigned *hi)
 {
     const float magic = 12582912.0f;
     unsigned residue[4];
@@ -88,10 +88,10 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_bytes(const tmm__int8_
    every `every`-th block of k. Reads 8 bytes an element and writes L, for 6 instructions each:
    bound by memory. */
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm_xgemm_int8_residues(long long K, int groups_A, int every, const tmm__int8_lines a,
-                            const tmm__int8_lines b, const tmm__int8_operand to_a,
-                            const tmm__int8_operand to_b, const tmm__int8_state *state,
-                            const tmm__int8_residues tables)
+    tmm__xgemm_int8_residues(long long K, int groups_A, int every, const tmm__int8_lines a,
+                             const tmm__int8_lines b, const tmm__int8_operand to_a,
+                             const tmm__int8_operand to_b, const tmm__int8_state *state,
+                             const tmm__int8_residues tables)
 {
     enum { RING = 4 };
     __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
@@ -107,8 +107,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     const bool along_k = from.k_stride == 1;
     unsigned lo[32], hi[32];
     double x[32];
-    tmm_xgemm_int8_load(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
-    tmm_xgemm_int8_scale(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
+    tmm__xgemm_int8_load(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
+    tmm__xgemm_int8_scale(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
     size_t step = (size_t)gridDim.y * to.pitch * TMM__INT8_BLOCK;
     unsigned char *out =
         (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
@@ -128,7 +128,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #pragma unroll
             for (int i = 0; i < 8; i++)
                 word[i] =
-                    tmm_xgemm_int8_bytes(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
+                    tmm__xgemm_int8_bytes(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
         }
         if (along_k) {
 #pragma unroll

@@ -13,10 +13,10 @@
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
    which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
-static __device__ __forceinline__ void tmm_xgemm_int8_add(unsigned n, const unsigned *weight,
-                                                          unsigned for_quotient, unsigned quotient,
-                                                          unsigned long long *e, unsigned *top,
-                                                          unsigned *q)
+static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
+                                                           unsigned for_quotient, unsigned quotient,
+                                                           unsigned long long *e, unsigned *top,
+                                                           unsigned *q)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
@@ -26,9 +26,9 @@ static __device__ __forceinline__ void tmm_xgemm_int8_add(unsigned n, const unsi
 
 /* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
    together in one, and are multiplied by dp4a, which takes half of the instructions. */
-static __device__ __forceinline__ unsigned tmm_xgemm_int8_group(unsigned a, unsigned b, unsigned c,
-                                                                int byte, unsigned low,
-                                                                unsigned high)
+static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
+                                                                 int byte, unsigned low,
+                                                                 unsigned high)
 {
     const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
     const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
@@ -37,9 +37,9 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_group(unsigned a, unsi
 
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
-static __device__ __forceinline__ double tmm_xgemm_int8_integer(const unsigned *words, int byte,
-                                                                const tmm__int8_sums *tables,
-                                                                const int choice)
+static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned *words, int byte,
+                                                                 const tmm__int8_sums *tables,
+                                                                 const int choice)
 {
     static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
     unsigned n, q = 1u << 11, top = 0;
@@ -47,16 +47,16 @@ static __device__ __forceinline__ double tmm_xgemm_int8_integer(const unsigned *
 #pragma unroll
     for (int g = 0; g < 5; g++) {
         const int third = members[g][2];
-        n = tmm_xgemm_int8_group(words[members[g][0]], words[members[g][1]],
-                                 third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
-                                 tables->low[choice][g], tables->high[choice][g]);
-        tmm_xgemm_int8_add(n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top,
-                           &q);
+        n = tmm__xgemm_int8_group(words[members[g][0]], words[members[g][1]],
+                                  third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                  tables->low[choice][g], tables->high[choice][g]);
+        tmm__xgemm_int8_add(n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top,
+                            &q);
     }
     n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1)
-        tmm_xgemm_int8_add(n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e,
-                           &top, &q);
+        tmm__xgemm_int8_add(n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e,
+                            &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -75,10 +75,10 @@ static __device__ __forceinline__ double tmm_xgemm_int8_integer(const unsigned *
 /* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
    bits of the others. `choice` is a constant: then the tables' numbers are operands of the
    instructions, which else had to load each. */
-static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_job *job,
-                                                                const tmm__int8_sums *tables,
-                                                                const uint2 *two, int row, int col,
-                                                                const int choice)
+static __device__ __forceinline__ unsigned tmm__xgemm_int8_store(const tmm__int8_job *job,
+                                                                 const tmm__int8_sums *tables,
+                                                                 const uint2 *two, int row, int col,
+                                                                 const int choice)
 {
     const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
@@ -114,7 +114,7 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_
             unsigned proved = 0;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                double x = tmm_xgemm_int8_integer(words, 2 * h + i, tables, choice);
+                double x = tmm__xgemm_int8_integer(words, 2 * h + i, tables, choice);
                 float threshold = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
                 bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= threshold;
@@ -125,10 +125,10 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
             double *to = C + 8 * h * job->ldc + 8 * j;
-            tmm_xelements2 old = {{0, 0}};
-            if (job->beta != 0) old = tmm_xload2(to, aligned, proved);
-            tmm_xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
-                        sum);
+            tmm__xelements2 old = {{0, 0}};
+            if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
+            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
+                         sum);
         }
     }
     return open;
@@ -140,7 +140,7 @@ static __device__ __forceinline__ unsigned tmm_xgemm_int8_store(const tmm__int8_
    Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
    instructions alike. */
 TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
-    tmm_xgemm_int8_sums(const tmm__int8_job job, const tmm__int8_sums tables)
+    tmm__xgemm_int8_sums(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -161,10 +161,10 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
     }
     unsigned open = 0;
     switch (moduli) {
-    case 13: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 0); break;
-    case 14: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 1); break;
-    case 15: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 2); break;
-    default: open = tmm_xgemm_int8_store(&job, &tables, two, row, col, 3); break;
+    case 13: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 0); break;
+    case 14: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 1); break;
+    case 15: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 2); break;
+    default: open = tmm__xgemm_int8_store(&job, &tables, two, row, col, 3); break;
     }
     ((unsigned char *)job.open)[(size_t)n * 256 + threadIdx.x] = (unsigned char)open;
     if (open != 0) job.state->open = 1;

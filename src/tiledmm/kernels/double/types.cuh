@@ -105,7 +105,7 @@ typedef struct tmm__int8_operand {
     int pitch; /* blocks of 64 lines from one block of k to the next */
 } tmm__int8_operand;
 
-/* How a residue is computed: see tmm_xgemm_int8_bytes. */
+/* How a residue is computed: see tmm__xgemm_int8_bytes. */
 typedef struct tmm__int8_modulus {
     unsigned weights[2]; /* of the eight bytes of x' + 2^63: 2^(8 i) mod p, signed bytes */
     unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */

@@ -197,7 +197,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
    gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
    together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
-    tmm_xgemm_int8_wgmma(const __grid_constant__ tmm__int8_products job)
+    tmm__xgemm_int8_wgmma(const __grid_constant__ tmm__int8_products job)
 {
 #if TMM__WGMMA
     enum { STAGES = TMM__INT8_WGMMA_STAGES, CLUSTER = TMM__INT8_WGMMA_CLUSTER };

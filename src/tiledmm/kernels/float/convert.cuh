@@ -16,9 +16,9 @@
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_xgemm_convert(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
-                      const tmm__fp16_operand out_a, const tmm__lines b,
-                      const tmm__fp16_operand out_b)
+    tmm__xgemm_convert(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
+                       const tmm__fp16_operand out_a, const tmm__lines b,
+                       const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];

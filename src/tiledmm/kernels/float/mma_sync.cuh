@@ -70,7 +70,7 @@ static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
         size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
         if (next->block == 0) {
             int product = next->tile / tiles, down, across;
-            tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
             next->blocks_a = a->line_blocks - down * (EDGE / 64);
             next->blocks_b = b->line_blocks - across * (EDGE / 64);
             next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
@@ -106,7 +106,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
     int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
     int product = tile / tiles, down, across;
     bool doubtful = false;
-    tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
     int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
     int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
     const float *scale_a =
@@ -128,7 +128,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm_xelements2 old[COLS];
+        tmm__xelements2 old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -146,7 +146,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
                 *x *= p;
             }
             old[j].v[0] = old[j].v[1] = 0;
-            if (job->beta != 0) old[j] = tmm_xload2(C + col0 + 8 * j, aligned, mask[j]);
+            if (job->beta != 0) old[j] = tmm__xload2(C + col0 + 8 * j, aligned, mask[j]);
         }
         if (wide && row < M) {
             unsigned char *bytes =
@@ -159,8 +159,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         }
 #pragma unroll
         for (int j = 0; j < COLS; j++)
-            tmm_xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
-                        job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+            tmm__xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
+                         job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
@@ -202,8 +202,8 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
     doubtful = scales[4] != 0;
     __syncthreads();
     if (rejected || doubtful)
-        tmm_xrecheck(job, (float *)memory, thread, false, rejected, doubtful,
-                     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
+        tmm__xrecheck(job, (float *)memory, thread, false, rejected, doubtful,
+                      TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE, 1, 0);
 }
 #endif
 

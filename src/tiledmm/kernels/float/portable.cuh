@@ -8,7 +8,7 @@
    measured. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_float_portable(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
     const tmm__fp16_operand a = job.a, b = job.b;
@@ -28,7 +28,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_float_portable(const tmm__float
          tile += gridDim.x) {
         int tiles = s.tiles_down * s.tiles_across, down, across;
         long long product = tile / tiles;
-        tmm_xfind_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        tmm__xfind_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
         long long row0 = down * 64ll, col0 = across * 64ll;
         long long product_a = from_a.product_stride ? product : 0;
         long long product_b = from_b.product_stride ? product : 0;
@@ -95,13 +95,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm_xgemm_float_portable(const tmm__float
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_xstore4(to, r, col0 + col, false, mask, alpha,
-                            tmm_xload4(to, false, mask, beta).v, sum[i]);
+                tmm__xstore4(to, r, col0 + col, false, mask, alpha,
+                             tmm__xload4(to, false, mask, beta).v, sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_xrecheck(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1, 0);
+    tmm__xrecheck(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64, 1, 0);
 #else
     (void)job;
 #endif

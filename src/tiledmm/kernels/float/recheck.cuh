@@ -6,22 +6,22 @@
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
    the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
    line *line and k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm_xrecheck_first(const tmm__lines *from, int vectors,
-                                                          int thread, int *line, int *k)
+static __device__ __forceinline__ void tmm__xrecheck_first(const tmm__lines *from, int vectors,
+                                                           int thread, int *line, int *k)
 {
     bool along_k = from->k_stride == 1;
     *line = along_k ? thread / 16 : thread % (64 * vectors);
     *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm_xrecheck_copy(float *to, const tmm__lines *from,
-                                                         const float *at, int vectors, int lines,
-                                                         int depth, int thread)
+static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__lines *from,
+                                                          const float *at, int vectors, int lines,
+                                                          int depth, int thread)
 {
     int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
     int line, k;
-    tmm_xrecheck_first(from, vectors, thread, &line, &k);
+    tmm__xrecheck_first(from, vectors, thread, &line, &k);
     to += k * TMM__RECHECK_PITCH + line;
 #pragma unroll 4
     for (int i = 0; i < 4 * vectors; i++) {
@@ -33,8 +33,8 @@ static __device__ __forceinline__ void tmm_xrecheck_copy(float *to, const tmm__l
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm_xrecheck_element(const tmm__float_job *job, int product,
-                                                            int row, int col)
+static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_job *job, int product,
+                                                             int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -54,17 +54,18 @@ static __device__ __forceinline__ void tmm_xrecheck_element(const tmm__float_job
 #pragma unroll
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
-    tmm_xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                      job->alpha, job->beta, &sum);
+    tmm__xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
+                       job->alpha, job->beta, &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
    region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
    own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
-static __device__ __forceinline__ bool tmm_xrecheck_find(const tmm__float_job *job, tmm__region *to,
-                                                         long long n, int thread, bool named,
-                                                         bool own, int edge, int tile_m, int tile_n,
-                                                         int parts, unsigned finished)
+static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *job,
+                                                          tmm__region *to, long long n, int thread,
+                                                          bool named, bool own, int edge,
+                                                          int tile_m, int tile_n, int parts,
+                                                          unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -79,7 +80,7 @@ static __device__ __forceinline__ bool tmm_xrecheck_find(const tmm__float_job *j
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
     if (own) {
         int part = (int)(n % all_own), r, c;
-        tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
+        tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
             if (!(finished >> n / all_own & 1)) row_end = 0;
@@ -127,8 +128,9 @@ static __device__ __forceinline__ bool tmm_xrecheck_find(const tmm__float_job *j
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm_xrecheck_count(const tmm__float_job *job, tmm__region *in,
-                                                         int thread, bool named, unsigned *words)
+static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *job,
+                                                          tmm__region *in, int thread, bool named,
+                                                          unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -148,9 +150,9 @@ static __device__ __forceinline__ int tmm_xrecheck_count(const tmm__float_job *j
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
    list is a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm_xrecheck_list(const tmm__region *region, int thread,
-                                                         bool bf16x6, int count,
-                                                         const unsigned *words, int *list)
+static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *region, int thread,
+                                                          bool bf16x6, int count,
+                                                          const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -166,22 +168,22 @@ static __device__ __forceinline__ void tmm_xrecheck_list(const tmm__region *regi
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm_xrecheck_flush(const tmm__float_job *job, int thread,
-                                                          bool named, bool last, int *list)
+static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job *job, int thread,
+                                                           bool named, bool last, int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
     if (count < 256 && !last) return;
     for (int i = thread; i < count; i += 256)
-        tmm_xrecheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
+        tmm__xrecheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
     if (thread == 0) *list = 0;
     tmm__sync_256(named);
 }
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
-static __device__ __forceinline__ void tmm_xrecheck_add(const float *a, const float *b, int depth,
-                                                        const int VECTORS, float (*sum)[8])
+static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
+                                                         const int VECTORS, float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
@@ -212,10 +214,10 @@ static __device__ __forceinline__ void tmm_xrecheck_add(const float *a, const fl
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *job,
-                                                         const tmm__region *region, float *memory,
-                                                         int thread, bool named, int vectors,
-                                                         float (*sum)[8])
+static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *job,
+                                                          const tmm__region *region, float *memory,
+                                                          int thread, bool named, int vectors,
+                                                          float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -224,10 +226,10 @@ static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *j
     int row = thread / 16 * 4, col = thread % 16 * 4;
     int rows = region->row_end - row0, cols = region->col_end - col0;
     float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-    tmm_xrecheck_first(&from_a, vectors, thread, &line, &k_from);
+    tmm__xrecheck_first(&from_a, vectors, thread, &line, &k_from);
     const float *next_a = from_a.X + product * from_a.product_stride +
                           (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_xrecheck_first(&from_b, vectors, thread, &line, &k_from);
+    tmm__xrecheck_first(&from_b, vectors, thread, &line, &k_from);
     const float *next_b = from_b.X + product * from_b.product_stride +
                           (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
 #pragma unroll 1
@@ -238,8 +240,8 @@ static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *j
         stage = stage == memory ? memory + 2 * STEP : memory;
         int left = K - k0;
         if (left > 16) {
-            tmm_xrecheck_copy(stage, &from_a, next_a, vectors, rows, left - 16, thread);
-            tmm_xrecheck_copy(stage + STEP, &from_b, next_b, vectors, cols, left - 16, thread);
+            tmm__xrecheck_copy(stage, &from_a, next_a, vectors, rows, left - 16, thread);
+            tmm__xrecheck_copy(stage + STEP, &from_b, next_b, vectors, cols, left - 16, thread);
         }
         tmm__copy_commit();
         next_a += 16 * from_a.k_stride;
@@ -248,17 +250,17 @@ static __device__ __forceinline__ void tmm_xrecheck_fp32(const tmm__float_job *j
         /* A call for each: in one loop for both, the compiler merges their additions, and no
            multiply-adds are left. */
         if (vectors == 2)
-            tmm_xrecheck_add(tile_a, tile_b, depth, 2, sum);
+            tmm__xrecheck_add(tile_a, tile_b, depth, 2, sum);
         else
-            tmm_xrecheck_add(tile_a, tile_b, depth, 1, sum);
+            tmm__xrecheck_add(tile_a, tile_b, depth, 1, sum);
     }
 }
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
    thread has the elements of recheck_fp32. */
-static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *job,
-                                                         tmm__region *region, float *memory,
-                                                         int thread, bool named, int vectors)
+static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *job,
+                                                          tmm__region *region, float *memory,
+                                                          int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -268,7 +270,7 @@ static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *j
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
     if (vectors == 2 && region->own && job->bf16x6)
         done = tmm__recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
-    if (!done) tmm_xrecheck_fp32(job, region, memory, thread, named, vectors, sum);
+    if (!done) tmm__xrecheck_fp32(job, region, memory, thread, named, vectors, sum);
     int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
     if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
@@ -303,7 +305,7 @@ static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *j
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_xstore_masked(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
+            tmm__xstore_masked(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -319,11 +321,11 @@ static __device__ __forceinline__ void tmm_xrecheck_tile(const tmm__float_job *j
    lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
    go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
    small: then there is no code for large ones. */
-static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, float *memory,
-                                                    int self, bool named, bool rejected,
-                                                    bool doubtful, const bool large_tiles,
-                                                    int tile_m, int tile_n, int parts,
-                                                    unsigned finished)
+static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
+                                                     int self, bool named, bool rejected,
+                                                     bool doubtful, const bool large_tiles,
+                                                     int tile_m, int tile_n, int parts,
+                                                     unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -340,14 +342,14 @@ static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, f
         TMM__HIDE(thread); /* nothing of it stays in registers across the loop */
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
-        bool more = tmm_xrecheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m,
-                                      tile_n, parts, finished);
+        bool more = tmm__xrecheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m,
+                                       tile_n, parts, finished);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
-        int count = own && more ? tmm_xrecheck_count(job, region, thread, named, words) : 0;
+        int count = own && more ? tmm__xrecheck_count(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {
-            tmm_xrecheck_list(region, thread, bf16x6, count, words, (int *)memory);
+            tmm__xrecheck_list(region, thread, bf16x6, count, words, (int *)memory);
             tmm__sync_256(named);
-            tmm_xrecheck_flush(job, thread, named, !more, (int *)memory);
+            tmm__xrecheck_flush(job, thread, named, !more, (int *)memory);
         }
         if (!more) {
             pass += all_small && pass == SPARSE ? 2 : 1, n = 0;
@@ -379,7 +381,8 @@ static __device__ __forceinline__ void tmm_xrecheck(const tmm__float_job *job, f
         bool large = !all_small && __popc(quarters) >= (own && bf16x6 ? 1 : 3);
         bool here = small ? !large && (quarters >> quarter & 1) : large && pass != SPARSE;
         tmm__sync_256(named); /* before anything is written again */
-        if (here) tmm_xrecheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
+        if (here)
+            tmm__xrecheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
         n = region->next, pass = region->pass; /* did not stay in registers */
         tmm__sync_256(named);
     }

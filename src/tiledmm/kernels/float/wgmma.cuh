@@ -51,27 +51,27 @@ enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity
    of the phase that is next, and its stage; the thread's lane. */
-typedef struct tmm_xwgmma_ring {
+typedef struct tmm__xwgmma_ring {
     unsigned stages, fulls, empties, parity;
     int stage, lane;
-} tmm_xwgmma_ring;
+} tmm__xwgmma_ring;
 
 /* The tile of C of a thread that multiplies: the product, and the place of its first sum. */
-typedef struct tmm_xwgmma_place {
+typedef struct tmm__xwgmma_place {
     int product, row, col;
-} tmm_xwgmma_place;
+} tmm__xwgmma_place;
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm_xwgmma_scales(const tmm__float_job *job, int tile,
-                                                         int tile_m, int tile_n, int row, int col,
-                                                         int downs, int cols, int thread,
-                                                         int *product, int *row0, int *col0,
-                                                         float *col_scale, float *row_scale)
+static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *job, int tile,
+                                                          int tile_m, int tile_n, int row, int col,
+                                                          int downs, int cols, int thread,
+                                                          int *product, int *row0, int *col0,
+                                                          float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
-    tmm_xfind_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
     *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
@@ -96,8 +96,9 @@ static __device__ __forceinline__ void tmm_xwgmma_scales(const tmm__float_job *j
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm_xwgmma_scale_range(const tmm__float_job *job, int thread,
-                                                              unsigned *lowest, unsigned *highest)
+static __device__ __forceinline__ void tmm__xwgmma_scale_range(const tmm__float_job *job,
+                                                               int thread, unsigned *lowest,
+                                                               unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -203,7 +204,7 @@ static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm__wgmma_begin(tmm_xwgmma_ring *ring, unsigned *at,
+static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at,
                                                         float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
@@ -216,7 +217,7 @@ static __device__ __forceinline__ void tmm__wgmma_begin(tmm_xwgmma_ring *ring, u
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm__wgmma_finish(const tmm_xwgmma_ring *ring, float *sum,
+static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum,
                                                          float *c, int pending, int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
@@ -228,7 +229,7 @@ static __device__ __forceinline__ void tmm__wgmma_finish(const tmm_xwgmma_ring *
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm_xwgmma_ring *ring, float *sum,
+static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum,
                                                             int rows, int block, int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
@@ -264,7 +265,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm_xwgmma_ring *rin
 
 /* All windows of a tile, one half of the columns after the other: while registers of one half are
    worked on, tensor cores have wgmma of the other half to do. */
-static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm_xwgmma_ring *ring,
+static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)
 {

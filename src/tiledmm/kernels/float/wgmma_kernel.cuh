@@ -19,10 +19,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 {
 #if TMM__WGMMA
     enum {
-        STAGES_1 = TMM__WGMMA_1(tmm_xwgmma_stages_),
-        STAGES_2 = TMM__WGMMA_2(tmm_xwgmma_stages_),
+        STAGES_1 = TMM__WGMMA_1(tmm__xwgmma_stages_),
+        STAGES_2 = TMM__WGMMA_2(tmm__xwgmma_stages_),
         STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
-        AREA = TMM__WGMMA_1(tmm_xwgmma_rows_) * TMM__WGMMA_1(tmm_xwgmma_cols_)
+        AREA = TMM__WGMMA_1(tmm__xwgmma_rows_) * TMM__WGMMA_1(tmm__xwgmma_cols_)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -35,8 +35,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 
     if (threadIdx.x == 0) {
         const int readers = job.instance == TMM__WGMMA_1(TMM__WGMMA_)
-                                ? (int)TMM__WGMMA_1(tmm_xwgmma_readers_)
-                                : (int)TMM__WGMMA_2(tmm_xwgmma_readers_);
+                                ? (int)TMM__WGMMA_1(tmm__xwgmma_readers_)
+                                : (int)TMM__WGMMA_2(tmm__xwgmma_readers_);
 #pragma unroll
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 1);
@@ -55,13 +55,13 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            tmm_xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
+            tmm__xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-                TMM__WGMMA_1(tmm_xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
+                TMM__WGMMA_1(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             } else {
-                TMM__WGMMA_2(tmm_xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
+                TMM__WGMMA_2(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             }
         }
     } else {
@@ -69,10 +69,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         unsigned char *memory = tmm__memory + skip;
         unsigned finished = 0;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-            TMM__WGMMA_1(tmm_xwgmma_multiply_)
+            TMM__WGMMA_1(tmm__xwgmma_multiply_)
             (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         } else {
-            TMM__WGMMA_2(tmm_xwgmma_multiply_)
+            TMM__WGMMA_2(tmm__xwgmma_multiply_)
             (&job, memory, fulls, empties, &doubtful, &is_last, &finished);
         }
         asm volatile("bar.sync 1, 352;" ::: "memory");
@@ -81,9 +81,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
         if (rejected || doubtful)
-            tmm_xrecheck(&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected,
-                         doubtful, AREA > 128 * 64, job.tile_m, job.tile_n,
-                         AREA > 128 * 64 ? 1 : job.parts, finished);
+            tmm__xrecheck(&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected,
+                          doubtful, AREA > 128 * 64, job.tile_m, job.tile_n,
+                          AREA > 128 * 64 ? 1 : job.parts, finished);
     }
 #else
     (void)job;

@@ -114,7 +114,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm_xelements2 old[AHEAD];
+        tmm__xelements2 old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -132,8 +132,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
 #pragma unroll
             for (int k = 0; k < 2; k++) {
                 float scale = row_scale * col_scale[2 * pair + k];
-                old[j].v[k] = tmm_xvalue(sum[4 * pair + k] * scale, alpha, old[j].v[k],
-                                         8 * pair < cols, row, col + 8 * pair + k);
+                old[j].v[k] = tmm__xvalue(sum[4 * pair + k] * scale, alpha, old[j].v[k],
+                                          8 * pair < cols, row, col + 8 * pair + k);
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
@@ -196,8 +196,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
                 int at = lane + 32 * h - shift;
                 if (at < 0) at += COLS;
                 bool in = (r < rows) & (first + at < cols);
-                float x = tmm_xvalue(through[r * PITCH + at], alpha, old[h], in, row + r,
-                                     col + first + at);
+                float x = tmm__xvalue(through[r * PITCH + at], alpha, old[h], in, row + r,
+                                      col + first + at);
                 tmm__store_if(to + at, &x, 4, in);
             }
         }
@@ -209,7 +209,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
    place of these, and these behind the last. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                                const tmm_xwgmma_place *place,
+                                                                const tmm__xwgmma_place *place,
                                                                 int row, int cols, float *sum,
                                                                 float row_scale, float *col_scale,
                                                                 bool wide, int *doubtful)
@@ -230,8 +230,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm_xstore_masked(c + col, row, place->col + col, 1, fits & !doubt, job->alpha,
-                              job->beta, &x);
+            tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt, job->alpha,
+                               job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;

@@ -54,14 +54,14 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
     /* Where in a tile this warpgroup's rows begin, and the columns that it stores. */
     int rows = K_GROUPS > 1 ? 0 : group * (64 * DOWN), stored_from = group * (COLS - STORED);
     int first = K_GROUPS > 1 ? 2 * group : 0;
-    tmm_xwgmma_ring ring = {stages, fulls, empties, 0, first, lane};
+    tmm__xwgmma_ring ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
     for (int tile = blockIdx.x; tile < tiles * batch * parts; tile += gridDim.x) {
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
-            tmm_xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                              thread, &product, &row0, &col0, col_scale, row_scale);
+            tmm__xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
+                               thread, &product, &row0, &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
@@ -79,9 +79,9 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE)
-            tmm_xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                              thread, &product, &row0, &col0, col_scale, row_scale);
-        tmm_xwgmma_place place = {product, row0, col0};
+            tmm__xwgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
+                               thread, &product, &row0, &col0, col_scale, row_scale);
+        tmm__xwgmma_place place = {product, row0, col0};
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
         for (int j = 1; j < 2 * PAIRS; j++) {
@@ -140,7 +140,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
-        tmm_xfind_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        tmm__xfind_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
         int blocks_a = a.line_blocks - down * BLOCKS_A,
             blocks_b = b.line_blocks - across * BLOCKS_B;
         if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
