@@ -197,10 +197,10 @@ show() { # show NAME COMMAND: appends what it prints to printed.txt
     timeout "$seconds" "$@" >$work/one.txt 2>&1 || fault "$name"
     cat $work/one.txt >>$work/printed.txt
 }
-beside() { # beside NAME COMMAND: as show, but longer, and the end of it on the screen, too
+beside() { # beside NAME COMMAND: as show, but longer, and limits and verdict on the screen, too
     seconds=1200 show "$@"
     grep -E '^gemm:|^limits|^memory' $work/one.txt
-    sed -n '/^ratio to/,$p' $work/one.txt
+    tail -n 1 $work/one.txt
 }
 : >$work/printed.txt
 

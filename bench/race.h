@@ -178,7 +178,8 @@ static inline int race(const device_race *r, contender *c, int count, race_way w
     if (way == IN_GRAPHS || (way == AS_FITS && fastest < GRAPH_BELOW))
         graphs = make_graphs(r, c, count, way);
     for (int n = 1; n < count && sustained && r->drop; n++) /* many plans: most fall out at once */
-        if (c[n].rounds && fmin(c[n].us, time_calls(r, &c[n], 1)) > FAR_BEFORE_LOAD * fastest)
+        if (c[n].rounds && c[n].us > FAR_BEFORE_LOAD * fastest &&
+            time_calls(r, &c[n], 1) > FAR_BEFORE_LOAD * fastest)
             c[n].rounds = 0;
     for (int n = 0; n < count && sustained; n++)
         if (c[n].rounds) c[n].rounds = ROUNDS_LONG;

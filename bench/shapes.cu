@@ -340,14 +340,14 @@ static void set_up(bench *w)
     write_head(&w->out);
 }
 
-/* All shapes by all types, or as many as there is time for; how many shapes. */
+/* All shapes by all types, or as many as there is time for; how many shapes by all of theirs. */
 static int run_all(bench *w, int *left_out)
 {
     const time_t start = time(NULL);
     for (int n = 0; n < w->count; n++) {
-        if (w->o.seconds > 0 && difftime(time(NULL), start) >= w->o.seconds) return n;
         for (int t = 0; t < TYPES; t++) {
             if (!is_for(w, &w->shapes[n], (measured_type)t)) continue;
+            if (w->o.seconds > 0 && difftime(time(NULL), start) >= w->o.seconds) return n;
             if (set_problem(w, &w->shapes[n], (measured_type)t) <= w->d.pool_bytes)
                 run_shape(w, &w->shapes[n], (measured_type)t);
             else

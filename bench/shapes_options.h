@@ -33,7 +33,7 @@ static inline void print_help(void)
            "  --least RATIO      the exit status is 1 if ours is slower than that times " THEM_LONG
            "\n"
            "                     anywhere, and once more when it is measured again\n"
-           "  --seconds S        ends after the shape that is measured then\n"
+           "  --seconds S        ends after what is measured then\n"
            "  --csv FILE         a row for each shape and type\n"
            "  --help             this text\n");
 }

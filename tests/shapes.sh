@@ -204,20 +204,32 @@ check "without plans, which are not asked for there" refuses 2 "not for a build 
 check "a header that is wrong is found" beside wrong 1 "^shapes: old: WRONG"
 
 # One element in C that is wrong, not finite, missing or beside C, or that is right only at first.
-plant() { # RESULT EPILOGUE
-    printf '%s\n' 'static int calls = 0;' \
-        "#define TMM_EPILOGUE(value, row, col) ((row) == 16 && (col) == 299 ? $2 : (value) + 0 * calls)" \
-        '#define TMM_SIMPLE' '#include "bench/shapes.cu"' >"$work/planted.cu"
-    cpu/cucc "${flags[@]}" -I. "$work/planted.cu" -o "$work/planted" &&
-        refuses 1 "$1" "$work/planted" --shapes "$work/few.csv" --type float --csv "$work/rows.csv" &&
-        grep -q "some results were WRONG" "$work/out.txt" && [ "$(grep -c ",$1," "$work/rows.csv")" = 1 ]
+cat >"$work/planted.cu" <<'END'
+#include <stdlib.h>
+static const int planted = atoi(getenv("PLANT"));
+static int calls = 0;
+#define SPOIL(value, row)                                       \
+    (planted == 1   ? (value) + 0.02f                           \
+     : planted == 2 ? __int_as_float(0x7f800000)                \
+     : planted == 3 ? (value) + 5e-4f /* |A||B| is about 64 */   \
+     : planted == 4 ? __int_as_float(-1)                        \
+     : planted == 5 ? (C[(row)*ldc + 301] = 0, (value))         \
+                    : (value) + (calls++ ? 1e-5f : 0))
+#define TMM_EPILOGUE(value, row, col) ((row) == 16 && (col) == 299 ? SPOIL(value, row) : (value))
+#define TMM_SIMPLE
+#include "bench/shapes.cu"
+END
+check "it builds with what is wrong" cpu/cucc "${flags[@]}" -I. "$work/planted.cu" -o "$work/planted"
+plant() { # WHICH RESULT
+    PLANT=$1 refuses 1 "$2" "$work/planted" --shapes "$work/few.csv" --type float --csv "$work/rows.csv" &&
+        grep -q "some results were WRONG" "$work/out.txt" && [ "$(grep -c ",$2," "$work/rows.csv")" = 1 ]
 }
-check "a wrong element is found" plant WRONG "(value) + 0.02f"
-check "an element that is not finite is found" plant "NOT FINITE" "__int_as_float(0x7f800000)"
-check "an element that is too coarse is found" plant IMPRECISE "(value) + 5e-4f" # |A||B| is about 64
-check "an element that was not written is found" plant UNWRITTEN "__int_as_float(-1)"
-check "an element beside C is found" plant "OUTSIDE C" "(C[(row) * ldc + 301] = 0, (value))"
-check "bits that vary from call to call are found" plant VARIES "(value) + (calls++ ? 1e-5f : 0)"
+check "a wrong element is found" plant 1 WRONG
+check "an element that is not finite is found" plant 2 "NOT FINITE"
+check "an element that is too coarse is found" plant 3 IMPRECISE
+check "an element that was not written is found" plant 4 UNWRITTEN
+check "an element beside C is found" plant 5 "OUTSIDE C"
+check "bits that vary from call to call are found" plant 6 VARIES
 
 # Statistics of 21 rows that are known: ratios of 1 to 21, and choices 0 to 20 % slower than the best.
 cat >"$work/known.cu" <<'END'
@@ -298,6 +310,14 @@ check "times of 190 and 290 us" times 190 290 stream 42
 check "from 200 us on slices are sustained" times 210 290 stream 900
 check "times of 5000 and 4000 us" times 5000 4000 stream 900
 check "times of 30000 and 170000 us" times 30000 170000 stream 900
+
+regrets() { # every plan is timed as long
+    COMPUTE=1 OURS=50000 THEIRS=1 refuses 0 "^all results are right" timeout 60 "$work/timed" --shapes "$work/one.csv" --type float \
+        --regret --csv "$work/rows.csv" &&
+        awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
+            NR == 2 { print; exit !($at["plans"] == 3 && $at["best_us"] == 50000 && $at["ms"] >= 900) }' "$work/rows.csv"
+}
+check "--regret: plans are sustained, too" regrets
 
 # What does not fit L2 twice is cold, what fits it may stay there: A, B and C have 50 kB with their guards.
 cold() { # L2 CACHE [OPTION]
