@@ -125,7 +125,7 @@ if wants guard; then
     guarded() { grep -v '^#' bench/guard.txt; }
     for commit in $(guarded | awk '{ print $1 }' | sort -u); do
         if header_of "$commit"; then
-            build "guard_$commit" bench/shapes.cu bench/peer.cu "${architecture[@]}" "-DPEER=\"$commit\"" \
+            build "guard_$commit" bench/shapes.cu bench/peer.cu --threads 2 "${architecture[@]}" "-DPEER=\"$commit\"" \
                 "-DPEER_HEADER=\"$PWD/$work/$commit/tiledmm.cuh\"" &
         else
             rm -f "$work/guard_$commit"
