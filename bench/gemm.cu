@@ -3,7 +3,8 @@
    TMM_AUTO does at shapes from people's work or at random ones is for bench/shapes.cu.
 
    Build   nvcc -O3 -arch=native bench/gemm.cu -lcublas -lcublasLt -o gemm
-           (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native)
+           (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
+           cpu/cucc bench/gemm.cu for the CPU: checks, beside the runner's cuBLAS without cublasLt)
    Run     ./gemm --shapes bench/gemm.csv      float, double, int; some ten minutes
            ./gemm --type float --shape 4096 --kernel auto --kernel register_128
            ./gemm --help
