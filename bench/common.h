@@ -18,7 +18,7 @@ static inline void must(cudaError_t error, const char *what)
     exit(2);
 }
 
-#ifdef CUBLAS_VER_MAJOR
+#ifdef CUBLAS_API_H_
 static inline void must_cublas(cublasStatus_t status, const char *what)
 {
     if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -59,6 +59,15 @@ static inline const char *parse_number(const char *text, char end, long long low
     if (errno || *number < low || *number > high) return NULL;
     if (*rest == end && end) return rest + 1;
     return *rest ? NULL : rest;
+}
+
+/* A number from 0 to `high` in decimal digits, with a point or not. */
+static inline int parse_decimal(const char *text, double high, double *number)
+{
+    char *rest;
+    if (!text || !*text || strspn(text, "0123456789.") != strlen(text)) return 0;
+    *number = strtod(text, &rest);
+    return *rest == 0 && *number <= high;
 }
 
 /* ---------------------------------- CSV files ------------------------------------------------- */

@@ -1,19 +1,20 @@
-/* Shapes of products for bench/shapes.cu: drawn at random from a seed, or read from a file.
-   Included behind common.h. No device is needed here. */
+/* Shapes of products: drawn at random from a seed, or read from a file. No device is needed here. */
 #ifndef BENCH_DRAW_H
 #define BENCH_DRAW_H
 #include "common.h"
 #include <math.h>
 
-/* Matrices are row-major: A is stored M x K, or K x M with opA = T, with lda; B and C likewise. */
+/* Matrices are row-major: A is stored M x K, or K x M with opA = T, with lda; B and C likewise. Of a
+   batch one lies behind the other. The first begins `offset` elements behind an aligned address. */
 typedef struct shape {
     int opA, opB; /* 'N' or 'T' */
-    long long M, N, K, lda, ldb, ldc;
+    long long M, N, K, lda, ldb, ldc, batch, offset;
 } shape;
 
 enum { MOST_SHAPES = 4096, LONG_EVERY = 10 };
 static const long long LONGEST = 16384, LONGEST_OF_ALL = 200000; /* of a tenth, one direction */
-static const double MOST_BYTES = 4e9;            /* of A, B and C with elements of 8 bytes */
+static const double MOST_BYTES = 4e9;            /* drawn: of A, B and C, elements of 8 bytes */
+static const double MOST_READ = 32e9;            /* read from a file: the same */
 static const double MOST_WORK = 4398046511104.0; /* 2^42 multiply-adds */
 
 /* The kinds exclude each other: kind_of takes the first that fits, in the order of this list. */
@@ -41,7 +42,13 @@ static inline long long most_of(long long a, long long b)
 }
 static inline double work_of(const shape *s) /* multiply-adds */
 {
-    return (double)s->M * (double)s->N * (double)s->K;
+    return (double)s->M * (double)s->N * (double)s->K * (double)s->batch;
+}
+/* Elements of A, B and C. */
+static inline double elements_of(const shape *s)
+{
+    const double M = (double)s->M, N = (double)s->N, K = (double)s->K;
+    return (M * K + K * N + M * N) * (double)s->batch;
 }
 
 static inline kind kind_of(const shape *s)
@@ -85,12 +92,13 @@ static inline long long cols_B(const shape *s)
 /* Elements that A, B and C take up, what lies between their rows included. */
 static inline double cells_of(const shape *s)
 {
-    return (double)rows_A(s) * (double)s->lda + (double)rows_B(s) * (double)s->ldb +
-           (double)s->M * (double)s->ldc;
+    return ((double)rows_A(s) * (double)s->lda + (double)rows_B(s) * (double)s->ldb +
+            (double)s->M * (double)s->ldc) *
+           (double)s->batch;
 }
-static inline int within_limits(const shape *s)
+static inline int within_limits(const shape *s, double bytes)
 {
-    return 8 * cells_of(s) <= MOST_BYTES && work_of(s) <= MOST_WORK;
+    return 8 * cells_of(s) <= bytes && work_of(s) <= MOST_WORK;
 }
 
 /* ---------------------------------- drawing --------------------------------------------------- */
@@ -136,7 +144,7 @@ static inline shape draw_once(u64 *state, int longer)
         if (how == 0 && size[n] > 16) size[n] = round_up(size[n], 16);
         if (how == 1) size[n] = (size[n] - 1) | 1;
     }
-    s.M = size[0], s.N = size[1], s.K = size[2];
+    s.M = size[0], s.N = size[1], s.K = size[2], s.batch = 1, s.offset = 0;
     s.opA = below(state, 2) ? 'T' : 'N', s.opB = below(state, 2) ? 'T' : 'N';
     s.lda = draw_ld(state, pads, cols_A(&s));
     s.ldb = draw_ld(state, pads, cols_B(&s));
@@ -155,18 +163,18 @@ static inline shape draw_shape(u64 seed, int index, int wanted)
     if (wanted < 0 && index % 2) wanted = index / 2 % KINDS;
     for (int tries = 0;; tries++) {
         shape s = draw_once(&state, longer && tries < 10000);
-        if (within_limits(&s) && (wanted < 0 || (int)kind_of(&s) == wanted)) return s;
+        if (within_limits(&s, MOST_BYTES) && (wanted < 0 || (int)kind_of(&s) == wanted)) return s;
     }
 }
 
 /* ---------------------------------- files ----------------------------------------------------- */
-#define SHAPE_COLUMNS "opA,opB,M,N,K,lda,ldb,ldc"
-enum { SHAPE_FIELDS = 8, LINE_LENGTH = 4096 };
+#define SHAPE_COLUMNS "opA,opB,M,N,K,lda,ldb,ldc,batch,offset"
+enum { SHAPE_FIELDS = 10, NEEDED_FIELDS = 8, LINE_LENGTH = 4096 };
 
 static inline void write_shape(FILE *file, const shape *s)
 {
-    fprintf(file, "%c,%c,%lld,%lld,%lld,%lld,%lld,%lld", s->opA, s->opB, s->M, s->N, s->K, s->lda,
-            s->ldb, s->ldc);
+    fprintf(file, "%c,%c,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld", s->opA, s->opB, s->M, s->N, s->K,
+            s->lda, s->ldb, s->ldc, s->batch, s->offset);
 }
 
 /* Field `number` of a line of a CSV file that has no commas inside of fields up to there; NULL if
@@ -185,66 +193,94 @@ static inline const char *get_field(const char *line, int number, char field[64]
     return field;
 }
 
-/* The shape in a line whose column n is where[n]; 0 if it is none. */
+/* The column of that name in the first line of a CSV file, or -1. */
+static inline int find_column(const char *line, const char *name)
+{
+    char field[64];
+    for (int n = 0; get_field(line, n, field); n++)
+        if (strcmp(field, name) == 0) return n;
+    return -1;
+}
+
+/* The shape in a line whose column n is where[n], or that has its default if that is -1; 0 if it is
+   none. */
 static inline int parse_shape(const char *line, const int where[SHAPE_FIELDS], shape *s)
 {
     char field[64];
     long long number[SHAPE_FIELDS];
     for (int n = 0; n < SHAPE_FIELDS; n++) {
+        number[n] = n == 8; /* one product, aligned */
+        if (where[n] < 0) continue;
         if (!get_field(line, where[n], field)) return 0;
         if (n < 2) {
             if (strcmp(field, "N") != 0 && strcmp(field, "T") != 0) return 0;
             number[n] = field[0];
-        } else if (!parse_number(field, 0, 1, 1ll << 31, &number[n])) {
+        } else if (!parse_number(field, 0, n < 9, n < 9 ? 1ll << 31 : 512, &number[n])) {
             return 0;
         }
     }
     s->opA = (int)number[0], s->opB = (int)number[1];
     s->M = number[2], s->N = number[3], s->K = number[4];
     s->lda = number[5], s->ldb = number[6], s->ldc = number[7];
+    s->batch = number[8], s->offset = number[9];
     return s->lda >= cols_A(s) && s->ldb >= cols_B(s) && s->ldc >= s->N && s->lda <= INT_MAX &&
-           s->ldb <= INT_MAX && s->ldc <= INT_MAX && within_limits(s);
+           s->ldb <= INT_MAX && s->ldc <= INT_MAX && within_limits(s, MOST_READ);
 }
 
 static inline int same_shape(const shape *a, const shape *b)
 {
     return a->opA == b->opA && a->opB == b->opB && a->M == b->M && a->N == b->N && a->K == b->K &&
-           a->lda == b->lda && a->ldb == b->ldb && a->ldc == b->ldc;
+           a->lda == b->lda && a->ldb == b->ldb && a->ldc == b->ldc && a->batch == b->batch &&
+           a->offset == b->offset;
+}
+
+/* Where the columns of a list of shapes are, and the column "use" if `use` is not NULL; 0 after a
+   sentence. batch and offset may be missing. */
+static inline int find_columns(const char *path, const char *line, const char *use,
+                               int where[SHAPE_FIELDS], int *use_at)
+{
+    static const char *const names[SHAPE_FIELDS] = {"opA", "opB", "M",   "N",     "K",
+                                                    "lda", "ldb", "ldc", "batch", "offset"};
+    for (int n = 0; n < SHAPE_FIELDS; n++) {
+        where[n] = find_column(line, names[n]);
+        if (where[n] >= 0 || n >= (int)NEEDED_FIELDS) continue;
+        fprintf(stderr, BENCH ": %s has no column %s; needed are opA,opB,M,N,K,lda,ldb,ldc\n", path,
+                names[n]);
+        return 0;
+    }
+    *use_at = find_column(line, "use");
+    if (!use || *use_at >= 0) return 1;
+    fprintf(stderr, BENCH ": %s has no column use\n", path);
+    return 0;
 }
 
 /* The shapes of a CSV file, each once: its first line names the columns, in any order and among
-   others, so that a file that this bench wrote can be read. How many; 0 after a sentence. */
-static inline int read_shapes(const char *path, shape *shapes)
+   others, so that a file that a bench wrote can be read. With `use` only those that have this word
+   in the column of that name. How many; 0 after a sentence. */
+static inline int read_shapes(const char *path, const char *use, shape *shapes)
 {
-    static const char *const names[SHAPE_FIELDS] = {"opA", "opB", "M",   "N",
-                                                    "K",   "lda", "ldb", "ldc"};
     char line[LINE_LENGTH], field[64];
-    int where[SHAPE_FIELDS], count = 0, number = 1;
+    int where[SHAPE_FIELDS], use_at = -1, count = 0, number = 1;
     FILE *file = fopen(path, "r");
     if (!file) {
         fprintf(stderr, BENCH ": cannot read %s: %s\n", path, strerror(errno));
         return 0;
     }
     if (!fgets(line, sizeof line, file)) line[0] = 0;
-    for (int n = 0; n < SHAPE_FIELDS; n++) {
-        for (where[n] = 0; get_field(line, where[n], field); where[n]++)
-            if (strcmp(field, names[n]) == 0) break;
-        if (!get_field(line, where[n], field)) {
-            fprintf(stderr, BENCH ": %s has no column %s; needed are " SHAPE_COLUMNS "\n", path,
-                    names[n]);
-            fclose(file);
-            return 0;
-        }
+    if (!find_columns(path, line, use, where, &use_at)) {
+        fclose(file);
+        return 0;
     }
     while (count >= 0 && fgets(line, sizeof line, file)) {
         shape s;
         int seen = 0;
         number++;
         if (!parse_shape(line, where, &s)) {
-            fprintf(stderr, BENCH ": %s, line %d: no shape within 4 GB and 2^42 multiply-adds\n",
+            fprintf(stderr, BENCH ": %s, line %d: no shape within 32 GB and 2^42 multiply-adds\n",
                     path, number);
             count = -1;
         }
+        if (use && (!get_field(line, use_at, field) || strcmp(field, use) != 0)) continue;
         for (int n = 0; n < count && !seen; n++) seen = same_shape(&shapes[n], &s);
         if (count == MOST_SHAPES && !seen) {
             fprintf(stderr, BENCH ": %s has more than %d shapes\n", path, MOST_SHAPES);
@@ -252,7 +288,8 @@ static inline int read_shapes(const char *path, shape *shapes)
         }
         if (count >= 0 && !seen) shapes[count++] = s;
     }
-    if (count == 0) fprintf(stderr, BENCH ": %s has no shapes\n", path);
+    if (count == 0 && use) fprintf(stderr, BENCH ": %s has no shapes for '%s'\n", path, use);
+    if (count == 0 && !use) fprintf(stderr, BENCH ": %s has no shapes\n", path);
     fclose(file);
     return count > 0 ? count : 0;
 }

@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
-# takes programs that tests has built), stress, matmul, gemm, shapes, accuracy, host, rays, memory;
-# regret and fp64 run only where they are named. Leaves in OUTDIR
+# takes programs that tests has built), stress, matmul, gemm, shapes, work, accuracy, host, rays,
+# memory; guard, regret and fp64 run only where they are named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
 #   stress.txt     bench/stress.cu: products of 16 threads at once, on all devices, to the bit
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
-#   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
+#   gemm_cublas.csv       bench/gemm.cu: those of bench/gemm.csv beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
-#   regret.csv     the same shapes by every kernel and plan: how good TMM_AUTO's choice is
+#   work.csv       the same at the shapes of bench/work.csv that nobody tunes to
+#   regret.csv     the drawn ones by every kernel and plan: how good TMM_AUTO's choice is, for 8 minutes
+#   guard.csv      bench/guard.txt: today's header beside older ones, in turn; below 0.98 of their speed
+#                  anywhere, twice in a row, is a failure. One measurement varies by 2%. A copy without
+#                  history needs GUARD_HEADER, a folder with COMMIT.cuh for each of them. GUARD_TYPES,
+#                  such as "float double", leaves out the other types
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS; accuracy_double.csv
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products by kind of data,
 #                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
@@ -21,7 +26,7 @@
 #   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
 #   memory_counters.csv   what the demos have computed, counted by Nsight Compute where it is installed
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
-# Takes about a quarter of an hour on an H200.
+# Takes about an hour on an H200, guard, regret and fp64 some ten minutes each.
 set -u
 # shellcheck source=/dev/null
 . "$(dirname "$0")/../tests/ends.bash"
@@ -30,7 +35,7 @@ for tool in nvcc nvidia-smi; do
     command -v $tool >/dev/null || { echo "gpu.sh: $tool is not installed" >&2; exit 2; }
 done
 shift
-parts=" ${*:-tests sanitizer stress matmul gemm shapes accuracy host rays memory} "
+parts=" ${*:-tests sanitizer stress matmul gemm shapes work accuracy host rays memory} "
 wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
@@ -59,41 +64,75 @@ fi
 
 step "build"
 # all at once; build NAME SOURCE FLAGS
+architecture=(-arch=native)
+# what only the name with an "a" allows: the multiply of float on tensor cores
+[ "$capability" != 9.0 ] || architecture=(-gencode "arch=compute_90a,code=sm_90a")
+sm80=(-gencode "arch=compute_80,code=compute_80")
 build() {
     local name=$1
     shift
-    nvcc -O3 -arch=native "$@" -o "$work/$name" || printf 'gpu.sh: %s does not build\n' "$name"
+    rm -f "$work/$name"
+    nvcc -O3 "$@" -o "$work/$name" || printf 'gpu.sh: %s does not build\n' "$name"
 }
-if [ "$parts" != " memory " ]; then
-    build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
+if wants sanitizer; then
     # flags cleared: initcheck cannot know that an old one is harmless
-    build matmul_check demos/matmul.cu -lineinfo -DTMM__CLEAR_FLAGS=1 &
-    build raytrace demos/raytrace.cu &
-    build raytrace_check demos/raytrace.cu -lineinfo &
-    build rays bench/rays.cu &
-    build raytrace_fast tests/raytrace.cu -use_fast_math &
-    # the multiply alone needs what only the name with an "a" allows
-    architecture=(-arch=native)
-    case $capability in
-    9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
-    esac
+    build matmul_check demos/matmul.cu -arch=native -lineinfo -DTMM__CLEAR_FLAGS=1 &
+    build raytrace_check demos/raytrace.cu -arch=native -lineinfo &
     # as tests builds it, and without the "a", so by mma.sync on all devices
-    nvcc -O3 "${architecture[@]}" -lineinfo -DTMM__CLEAR_FLAGS=1 tests/tensor_float.cu -o $work/tensor_check &
-    build tensor_mma_check tests/tensor_float.cu -lineinfo &
-    nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_double.cu -o $work/double_check &
-    build double_mma_check tests/tensor_double.cu -lineinfo &
+    build tensor_check tests/tensor_float.cu "${architecture[@]}" -lineinfo -DTMM__CLEAR_FLAGS=1 &
+    build tensor_mma_check tests/tensor_float.cu -arch=native -lineinfo &
+    build double_check tests/tensor_double.cu "${architecture[@]}" -lineinfo &
+    build double_mma_check tests/tensor_double.cu -arch=native -lineinfo &
     # initcheck does not follow what bulk copies store, which sm_80 has not: bench/notes/tensor_int8.md
     for name in demos/matmul tests/tensor_double; do
-        nvcc -O3 -gencode arch=compute_80,code=compute_80 -lineinfo $name.cu -o "$work/$(basename $name)_sm80_check" &
+        build "$(basename $name)_sm80_check" $name.cu "${sm80[@]}" -lineinfo &
     done
-    nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
-    nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
-    nvcc -O3 "${architecture[@]}" bench/stress.cu -o $work/stress &
-    nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
-    nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DDOUBLE -DWITH_CUBLAS -lcublas -o $work/accuracy_double &
-    nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
-    nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
-    for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
+fi
+! wants matmul || build matmul demos/matmul.cu -arch=native -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
+if wants rays; then
+    build raytrace demos/raytrace.cu -arch=native &
+    build rays bench/rays.cu -arch=native &
+    build raytrace_fast tests/raytrace.cu -arch=native -use_fast_math &
+fi
+if wants gemm || wants fp64; then
+    build gemm_cublas bench/gemm.cu "${architecture[@]}" -lcublas -lcublasLt &
+    build gemm_sm80 bench/gemm.cu "${sm80[@]}" -lcublas -lcublasLt &
+fi
+if wants shapes || wants work || wants regret; then
+    build shapes bench/shapes.cu "${architecture[@]}" -lcublas &
+fi
+! wants stress || build stress bench/stress.cu "${architecture[@]}" &
+if wants accuracy; then
+    build accuracy bench/accuracy.cu "${architecture[@]}" -DWITH_CUBLAS -lcublas &
+    build accuracy_double bench/accuracy.cu "${architecture[@]}" -DDOUBLE -DWITH_CUBLAS -lcublas &
+fi
+if wants host; then
+    build host bench/host.cu "${architecture[@]}" -lcublas &
+    for name in overlap outofcore multigpu; do build $name demos/$name.cu -arch=native & done
+fi
+# The header of a commit: from the history, or where GUARD_HEADER says.
+header_of() { # header_of COMMIT: into a folder of its own, since a header includes itself by its name
+    mkdir -p "$work/$1"
+    if git cat-file -e "$1:tiledmm.cuh" 2>/dev/null; then
+        git show "$1:tiledmm.cuh" >"$work/$1/tiledmm.cuh"
+    elif [ -n "${GUARD_HEADER:-}" ]; then
+        cp "$GUARD_HEADER/$1.cuh" "$work/$1/tiledmm.cuh"
+    else
+        printf 'gpu.sh: commit %s is not in the history here: GUARD_HEADER=FOLDER with %s.cuh says where its header is\n' \
+            "$1" "$1" >&2
+        false
+    fi
+}
+if wants guard; then
+    guarded() { grep -v '^#' bench/guard.txt; }
+    for commit in $(guarded | awk '{ print $1 }' | sort -u); do
+        if header_of "$commit"; then
+            build "guard_$commit" bench/shapes.cu bench/peer.cu --threads 2 "${architecture[@]}" "-DPEER=\"$commit\"" \
+                "-DPEER_HEADER=\"$PWD/$work/$commit/tiledmm.cuh\"" &
+        else
+            rm -f "$work/guard_$commit"
+        fi
+    done
 fi
 wait
 
@@ -160,10 +199,10 @@ show() { # show NAME COMMAND: appends what it prints to printed.txt
     timeout "$seconds" "$@" >$work/one.txt 2>&1 || fault "$name"
     cat $work/one.txt >>$work/printed.txt
 }
-beside() { # beside NAME COMMAND: as show, but longer, and the end of it on the screen, too
-    seconds=300 show "$@"
+beside() { # beside NAME COMMAND: as show, but longer, and limits and verdict on the screen, too
+    seconds=1200 show "$@"
     grep -E '^gemm:|^limits|^memory' $work/one.txt
-    sed -n '/^ratio to/,$p' $work/one.txt
+    tail -n 1 $work/one.txt
 }
 : >$work/printed.txt
 
@@ -191,8 +230,9 @@ fi
 
 if wants gemm; then
     step "gemm beside cuBLAS"
-    beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
-    beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
+    beside "gemm beside cuBLAS" $work/gemm_cublas --shapes bench/gemm.csv --csv "$out/gemm_cublas.csv"
+    beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --shape 64 --shape 256 --shape 1024 --shape 3072 \
+        --shape 4096 --shape 4099,4097,4095 --shape 16384,16,16384 --shape 1,8192,8192 --csv "$out/gemm_cublas_sm80.csv"
 fi
 
 # Rows of bench/gemm as a table: TFLOP/s, and KERNEL TENSOR INT8 as a multiple of cuBLAS, in turn with
@@ -259,7 +299,7 @@ if wants fp64; then
     for run in "${runs[@]}"; do
         read -r -a words <<<"$run"
         seconds=300 show "fp64: $run" "$work/${words[0]}" "${words[@]:1}" --kernel tensor_int8 --type double --no-lt --csv $work/one.csv
-        grep -E '^limits|MISSED|WRONG' $work/one.txt
+        grep -E '^limits|WRONG' $work/one.txt
         [ -s "$out/fp64.csv" ] || head -n 1 $work/one.csv >"$out/fp64.csv"
         tail -n +2 $work/one.csv >>"$out/fp64.csv"
     done
@@ -272,7 +312,7 @@ fi
 drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes on the screen, too
     local name=$1
     shift
-    seconds=600 show "$name" $work/shapes "$@" --csv "$out/$name.csv"
+    seconds=1800 show "$name" $work/shapes "$@" --csv "$out/$name.csv"
     grep -E '^shapes:|^limits' $work/one.txt
     sed -n '/, times cuBLAS$\|, slower than the best plan by$/,$p' $work/one.txt
 }
@@ -280,9 +320,33 @@ if wants shapes; then
     step "shapes drawn at random, beside cuBLAS"
     drawn shapes
 fi
+if wants work; then
+    step "shapes of people's work, beside cuBLAS"
+    drawn work --shapes bench/work.csv --use figure
+fi
 if wants regret; then
     step "the choice beside every kernel and plan"
-    drawn regret --regret
+    drawn regret --regret --seconds 480
+fi
+if wants guard; then
+    step "today's header beside those of bench/guard.txt"
+    rm -f "$out/guard.csv"
+    while read -r commit list use types; do
+        [ -x "$work/guard_$commit" ] || { fault "guard:$commit"; continue; }
+        words=(--shapes "bench/$list" --least 0.98)
+        [ "$use" = all ] || words+=(--use "$use")
+        asked=0
+        for type in $types; do
+            case " ${GUARD_TYPES:-$types} " in *" $type "*) words+=(--type "$type") asked=1 ;; esac
+        done
+        [ $asked = 1 ] || continue
+        rm -f $work/one.csv
+        seconds=3000 show "guard $commit $list $use" "$work/guard_$commit" "${words[@]}" --csv $work/one.csv
+        printf '%s, %s of %s:\n' "$commit" "$use" "$list"
+        sed -n '/^below .* when measured again$/,$p; / rows below /p' $work/one.txt | awk '!seen[$0]++ && NF'
+        [ -s "$out/guard.csv" ] || head -n 1 $work/one.csv | sed 's/^/commit,/' >"$out/guard.csv"
+        tail -n +2 $work/one.csv | sed "s/^/$commit,/" >>"$out/guard.csv"
+    done < <(guarded)
 fi
 
 if wants accuracy; then

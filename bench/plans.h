@@ -47,7 +47,9 @@ static inline double plan_guess(int instance, int cut, int slices, double time)
     }
     return NEVER;
 }
+#ifndef PEER /* beside one, ours shall remember its choices, as in any program */
 #define TMM__PLAN_GUESS(instance, cut, slices, time) plan_guess(instance, cut, slices, time)
+#endif
 
 /* The same with hardly more slices? */
 static inline int is_close(const plan *a, const plan *before)

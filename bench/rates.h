@@ -12,11 +12,12 @@ typedef struct rates {
 /* Of an H200 as bench/gemm measured them with CUDA 13.0 (results/h200/gemm_cublas.csv): a reading
    kernel, 4.5 to 4.6 TB/s in different runs; loops of FFMA and of DMMA; and a third of what cuBLAS
    reaches with halves, since TMM_AUTO_TENSOR takes three products of halves for one of floats. For
-   products of bytes a 13th of the data sheet's 1979 TOP/s, since it takes 13 of them at least. An H100
+   products of bytes a 13th of the data sheet's 1979 TOP/s, since it takes 13 of them at least; int by
+   a loop of IMAD. An H100
    has the same units; its memory is not measured: 0.9 of its data sheet's 3.35 TB/s. */
 static const rates known_rates[] = {
-    {"NVIDIA H200", 4.5e12, {65e12, 66e12, 247e12, 152e12}},
-    {"NVIDIA H100 80GB HBM3", 3.0e12, {65e12, 66e12, 247e12, 152e12}},
+    {"NVIDIA H200", 4.5e12, {65e12, 66e12, 247e12, 152e12, 33e12}},
+    {"NVIDIA H100 80GB HBM3", 3.0e12, {65e12, 66e12, 247e12, 152e12, 33e12}},
 };
 
 /* By clocks and units of others: operations of a multiprocessor in a clock, from the table of
@@ -39,6 +40,7 @@ static inline rates rates_by_units(const char *device, int major, int minor)
     r.flops[TYPE_DOUBLE] = 2 * doubles * each;
     r.flops[TYPE_TENSOR] = most_of(2 * halves / 3, 2 * lanes) * each;
     r.flops[TYPE_INT8] = most_of(4 * halves / 13, 2 * doubles) * each;
+    r.flops[TYPE_INT] = 2 * 64 * each;
     return r;
 }
 

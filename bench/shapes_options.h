@@ -5,10 +5,10 @@
 #include <time.h>
 
 typedef struct options {
-    int types[TYPES], kind, count, regret, list, cold, sustained;
+    int types[TYPES], kind, count, regret, list, cold;
     u64 seed;
-    double seconds; /* 0: no end */
-    const char *csv, *shapes;
+    double seconds, least; /* 0: no end; nothing is asked for */
+    const char *csv, *shapes, *use;
 } options;
 
 static inline void print_help(void)
@@ -19,21 +19,23 @@ static inline void print_help(void)
            "  --seed N           another draw (default: today's date, yyyymmdd)\n"
            "  --count N          that many shapes (default 200)\n"
            "  --type NAME        float, double, tensor and int8 (float and double by\n"
-           "                     TMM_AUTO_TENSOR) or all (default)\n"
+           "                     TMM_AUTO_TENSOR), int, which cuBLAS has not, or all (default)\n"
            "  --kind NAME        shapes of this kind alone:");
     for (int k = 0; k < KINDS; k++) printf(" %s", kind_names[k]);
-    printf(
-        "\n"
-        "  --shapes FILE      instead of drawing, the shapes of a CSV file with the columns\n"
-        "                     " SHAPE_COLUMNS "\n"
-        "  --list             prints the shapes, as such a file, and ends\n"
-        "  --regret           every kernel and plan at each shape, instead of cuBLAS\n"
-        "  --cold             operands are not in L2 when a call begins\n"
-        "  --sustained        slices of 300 ms where a call takes 200 us or more: power then sets\n"
-        "                     the clock, as in a program that does nothing else\n"
-        "  --seconds S        ends after the shape that is measured then\n"
-        "  --csv FILE         a row for each shape and type\n"
-        "  --help             this text\n");
+    printf("\n"
+           "  --shapes FILE      instead of drawing, the shapes of a CSV file with the columns\n"
+           "                     " SHAPE_COLUMNS "\n"
+           "                     (the last two may be missing)\n"
+           "  --use WORD         of these, the ones with that word in the column \"use\"\n"
+           "  --list             prints the shapes, as such a file, and ends\n"
+           "  --regret           every kernel and plan at each shape, instead of cuBLAS\n"
+           "  --cold             no operands are in L2 when a call begins, small ones neither\n"
+           "  --least RATIO      the exit status is 1 if ours is slower than that times " THEM_LONG
+           "\n"
+           "                     anywhere, and once more when it is measured again\n"
+           "  --seconds S        ends after what is measured then\n"
+           "  --csv FILE         a row for each shape and type\n"
+           "  --help             this text\n");
 }
 
 static inline u64 today(void)
@@ -49,7 +51,7 @@ static inline int parse_type(const char *value, options *o)
 {
     int any = 0;
     for (int t = 0; t < TYPES; t++) {
-        int all = value && strcmp(value, "all") == 0;
+        int all = value && strcmp(value, "all") == 0 && (t != TYPE_INT || HAS_PEER);
         if (all || (value && strcmp(value, measured_names[t]) == 0)) o->types[t] = any = 1;
     }
     return any;
@@ -68,11 +70,8 @@ static inline int parse_options(int count, char **words, options *o)
             print_help();
             exit(0);
         } else if (strcmp(word, "--regret") == 0 || strcmp(word, "--list") == 0 ||
-                   strcmp(word, "--cold") == 0 || strcmp(word, "--sustained") == 0) {
-            *(word[2] == 'r'   ? &o->regret
-              : word[2] == 'l' ? &o->list
-              : word[2] == 'c' ? &o->cold
-                               : &o->sustained) = 1;
+                   strcmp(word, "--cold") == 0) {
+            *(word[2] == 'r' ? &o->regret : word[2] == 'l' ? &o->list : &o->cold) = 1;
             continue;
         } else if (strcmp(word, "--seed") == 0) {
             if (!parse_number(value, 0, 0, LLONG_MAX, &number))
@@ -88,7 +87,7 @@ static inline int parse_options(int count, char **words, options *o)
             o->seconds = (double)number;
         } else if (strcmp(word, "--type") == 0) {
             if (!parse_type(value, o))
-                return refuse("--type is float, double, tensor, int8 or all, not '%s'", shown);
+                return refuse("--type is float, double, tensor, int8, int or all, not '%s'", shown);
             any_type = 1;
         } else if (strcmp(word, "--kind") == 0) {
             o->kind = find_kind(value);
@@ -96,12 +95,22 @@ static inline int parse_options(int count, char **words, options *o)
         } else if (strcmp(word, "--csv") == 0 || strcmp(word, "--shapes") == 0) {
             if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
             *(word[2] == 'c' ? &o->csv : &o->shapes) = value;
+        } else if (strcmp(word, "--use") == 0) {
+            if (!value || value[0] == '-') return refuse("%s needs a word", word);
+            o->use = value;
+        } else if (strcmp(word, "--least") == 0) {
+            if (!parse_decimal(value, 100, &o->least))
+                return refuse("--least is a number from 0 to 100, not '%s'", shown);
         } else {
             return refuse("'%s' is not understood", word);
         }
         n++;
     }
     if (!any_type) (void)parse_type("all", o);
+#ifdef PEER
+    if (o->regret) return refuse("%s is not for a build with a peer", "--regret");
+#endif
+    if (o->use && !o->shapes) return refuse("%s needs --shapes", "--use");
     return 1;
 }
 
@@ -114,7 +123,7 @@ static inline int get_shapes(const options *o, shape *shapes)
         return count;
     }
     int kept = 0;
-    count = read_shapes(o->shapes, shapes);
+    count = read_shapes(o->shapes, o->use, shapes);
     for (int n = 0; n < count; n++)
         if (o->kind < 0 || (int)kind_of(&shapes[n]) == o->kind) shapes[kept++] = shapes[n];
     if (count > 0 && kept == 0)

@@ -4,11 +4,27 @@
 #define BENCH_SUMMARY_H
 #include "draw.h"
 
-/* Float by multiply-adds, double, float by TMM_AUTO_TENSOR, double by it. */
-typedef enum measured_type { TYPE_FLOAT, TYPE_DOUBLE, TYPE_TENSOR, TYPE_INT8, TYPES } measured_type;
-static const char *const measured_names[TYPES] = {"float", "double", "tensor", "int8"};
+/* Float by multiply-adds, double, float by TMM_AUTO_TENSOR, double by it, int. */
+typedef enum measured_type {
+    TYPE_FLOAT,
+    TYPE_DOUBLE,
+    TYPE_TENSOR,
+    TYPE_INT8,
+    TYPE_INT,
+    TYPES
+} measured_type;
+static const char *const measured_names[TYPES] = {"float", "double", "tensor", "int8", "int"};
+/* Whom ours is compared with, as columns and tables call them. */
+#ifdef PEER
+#define THEM      "peer"
+#define THEM_LONG PEER
+#else
+#define THEM      "cublas"
+#define THEM_LONG "cuBLAS"
+#endif
 static inline tmm_type element_of(measured_type type)
 {
+    if (type == TYPE_INT) return TMM_INT;
     return type == TYPE_DOUBLE || type == TYPE_INT8 ? TMM_DOUBLE : TMM_FLOAT;
 }
 
@@ -46,6 +62,7 @@ typedef struct row {
     double ours, cublas, limit, error; /* error: the largest over the bound */
     limit_kind bound;
     int graph, cold;
+    double ms;     /* that ours was timed for */
     double strict; /* for TYPE_TENSOR and TYPE_INT8: ours, of TYPE_FLOAT and TYPE_DOUBLE */
     /* --regret: the fastest of all, its time, and of each candidate its best plan's; plans:
        timed. */
@@ -75,7 +92,7 @@ static inline double arithmetic_mean(const double *x, int count)
     return sum / count;
 }
 
-/* -1 if it was not measured. */
+/* cuBLAS's time, or a peer's, over ours; -1 if one was not measured. */
 static inline double ratio_of(const row *r)
 {
     return r->ours > 0 && r->cublas > 0 ? r->cublas / r->ours : -1;
@@ -137,10 +154,10 @@ static inline void write_head(const report *out)
         fprintf(out->csv, "auto_us,best,best_plan,best_us,regret,plans,");
         for (int k = 0; k < CANDIDATES; k++) fprintf(out->csv, "%s_us,", candidates[k].name);
     } else {
-        fprintf(out->csv, "ours_us,cublas_us,ratio,");
+        fprintf(out->csv, "ours_us," THEM "_us,ratio,");
     }
-    fprintf(out->csv, "limit_us,bound,part,cublas_part,method,cache,error,result,device,driver,"
-                      "toolkit,cublas,seed\n");
+    fprintf(out->csv, "limit_us,bound,part," THEM "_part,method,cache,ms,error,result,device,"
+                      "driver,toolkit,cublas,seed\n");
 }
 static inline void write_number(FILE *file, double x)
 {
@@ -171,8 +188,8 @@ static inline void write_row(const report *out, const row *r)
     fprintf(file, "%s,", limit_names[r->bound]);
     write_number(file, r->ours > 0 ? r->limit / r->ours : 0);
     write_number(file, r->cublas > 0 ? r->limit / r->cublas : 0);
-    fprintf(file, "%s,%s,%.3g,%s,\"%s\",%s,%s,%s,%llu\n", r->graph ? "graph" : "stream",
-            r->cold ? "cold" : "warm", r->error, r->result, out->device, out->v.driver,
+    fprintf(file, "%s,%s,%.0f,%.3g,%s,\"%s\",%s,%s,%s,%llu\n", r->graph ? "graph" : "stream",
+            r->cold ? "cold" : "warm", r->ms, r->error, r->result, out->device, out->v.driver,
             out->v.toolkit, out->cublas, out->seed);
     fflush(file);
 }
@@ -182,7 +199,8 @@ static inline void print_row(const row *r)
 {
     const shape *s = &r->s;
     char sizes[64];
-    snprintf(sizes, sizeof sizes, "%lld,%lld,%lld", s->M, s->N, s->K);
+    int used = snprintf(sizes, sizeof sizes, "%lld,%lld,%lld", s->M, s->N, s->K);
+    if (s->batch > 1) snprintf(sizes + used, sizeof sizes - (size_t)used, " x %lld", s->batch);
     printf("%-6s %c%c %-20s %-7s %-12s %10.2f", measured_names[r->type], s->opA, s->opB, sizes,
            kind_names[kind_of(s)], tmm_kernel_string(r->kernel), r->ours);
     if (r->cublas > 0)
@@ -228,8 +246,27 @@ static inline void print_worst(const row *rows, int count, measured_type type,
         print_row(&rows[chosen[greatest ? found - 1 - n : n]]);
 }
 
-/* Ratios to cuBLAS, or to TMM_AUTO: geometric mean, 5th percentile and worst; and the largest error
-   over the promise. */
+/* In which order tables have their groups: all of them come last. */
+static inline int group_at(int line)
+{
+    return line < GROUP_ALL ? line : line + 1 < GROUPS ? line + 1 : (int)GROUP_ALL;
+}
+
+/* The sum of what each was compared with over the sum of ours: long products count as they last. */
+static inline double weighted_by_time(const row *rows, const int *chosen, int found,
+                                      double (*value)(const row *))
+{
+    double theirs = 0, ours = 0;
+    for (int n = 0; n < found; n++) {
+        const row *r = &rows[chosen[n]];
+        theirs += value == regret_of ? r->best_us : value(r) * r->ours;
+        ours += r->ours;
+    }
+    return theirs / ours;
+}
+
+/* Ratios to cuBLAS, or to TMM_AUTO: of each kind the geometric mean, the 5th percentile, the worst
+   and the largest error over the promise; then by time, then of all shapes. */
 static inline void print_ratios(const row *rows, int count, measured_type type,
                                 double (*value)(const row *), const char *beside)
 {
@@ -237,10 +274,11 @@ static inline void print_ratios(const row *rows, int count, measured_type type,
     static double ratio[MOST_SHAPES], ours[MOST_SHAPES], theirs[MOST_SHAPES];
     int parts = value == ratio_of;
     if (!select_rows(rows, count, type, GROUP_ALL, value, chosen)) return;
-    printf("\n%s, times %s\n%-16s %6s %8s %8s %8s%s\n", measured_names[type], beside, "kind",
-           "shapes", "mean", "5th pc", "worst",
-           parts ? "   part of the limit: ours cuBLAS   error / promise" : "");
-    for (int group = 0; group < GROUPS; group++) {
+    printf("\n%s, times %s\n%-16s %6s %8s %8s %8s%s%s%s\n", measured_names[type], beside, "kind",
+           "shapes", "mean", "5th pc", "worst", parts ? "   part of the limit: ours " : "",
+           parts ? THEM_LONG : "", parts ? "   error / promise" : "");
+    for (int line = 0; line < (int)GROUPS; line++) {
+        const int group = group_at(line);
         int found = select_rows(rows, count, type, group, value, chosen);
         double error = 0;
         for (int n = 0; n < found; n++) {
@@ -249,6 +287,9 @@ static inline void print_ratios(const row *rows, int count, measured_type type,
             error = r->error > error ? r->error : error;
         }
         if (found == 0) continue;
+        if (group == GROUP_ALL)
+            printf("%-16s %6d %8.3f\n", "weighted by time", found,
+                   weighted_by_time(rows, chosen, found, value));
         printf("%-16s %6d %8.3f %8.3f %8.3f", group_name(group), found,
                geometric_mean(ratio, found), percentile(ratio, found, 0.05), ratio[0]);
         if (parts)
@@ -266,14 +307,34 @@ static inline void print_regrets(const row *rows, int count, measured_type type)
     if (!select_rows(rows, count, type, GROUP_ALL, regret_of, chosen)) return;
     printf("\n%s, slower than the best plan by\n%-16s %6s %8s %8s %8s\n", measured_names[type],
            "kind", "shapes", "mean", "95th pc", "worst");
-    for (int group = 0; group < GROUPS; group++) {
+    for (int line = 0; line < (int)GROUPS; line++) {
+        const int group = group_at(line);
         int found = select_rows(rows, count, type, group, regret_of, chosen);
         for (int n = 0; n < found; n++) regret[n] = 100 * regret_of(&rows[chosen[n]]);
         if (found == 0) continue;
+        if (group == GROUP_ALL)
+            printf("%-16s %6d %7.1f%%\n", "weighted by time", found,
+                   100 / weighted_by_time(rows, chosen, found, regret_of) - 100);
         printf("%-16s %6d %7.1f%% %7.1f%% %7.1f%%\n", group_name(group), found,
                arithmetic_mean(regret, found), percentile(regret, found, 0.95), regret[found - 1]);
     }
     print_worst(rows, count, type, regret_of, 1);
+}
+
+/* The rows below a ratio that all have to reach; how many. */
+static inline int print_below(const row *rows, int count, double least)
+{
+    int below = 0, compared = 0;
+    for (int n = 0; n < count; n++) {
+        const double ratio = ratio_of(&rows[n]);
+        compared += ratio > 0;
+        if (ratio > 0 && ratio < least && below++ == 0)
+            printf("\nbelow %g times " THEM_LONG " when measured, and when measured again\n",
+                   least);
+        if (ratio > 0 && ratio < least) print_row(&rows[n]);
+    }
+    printf("\n%d of %d rows below %g times " THEM_LONG "\n", below, compared, least);
+    return below;
 }
 
 /* All tables of what was measured. */
@@ -284,7 +345,7 @@ static inline void print_summary(const row *rows, int count, int regret)
         if (regret) {
             print_regrets(rows, count, type);
         } else {
-            print_ratios(rows, count, type, ratio_of, "cuBLAS");
+            print_ratios(rows, count, type, ratio_of, THEM_LONG);
             print_ratios(rows, count, type, gain_of,
                          type == TYPE_TENSOR ? "strict float" : "TMM_AUTO, double");
         }

@@ -3,7 +3,7 @@
 # src/tiledmm/once/tuning.h: its clock at work, nanoseconds of an empty launch, bytes of memory in a
 # nanosecond and of L2, measured in some ten seconds by bench/tune.cu. Then, for SECONDS (default
 # 120, 0: not at all), how well TMM_AUTO chooses with that row: bench/shapes --regret, built with it.
-# Five minutes at most, compilers included. What it cannot do it says in a sentence; then the exit
+# Some five minutes, compilers included. What it cannot do it says in a sentence; then the exit
 # status is 1.
 set -u
 export LC_ALL=C # numbers with a point
@@ -39,7 +39,7 @@ sed "/^static const tmm__gpu tmm__gpus\[\] = {/r $work/row.txt" tiledmm.cuh >$wo
     fail "tiledmm.cuh has no place for the row"
 nvcc -O3 "${architecture[@]}" $work/bench/shapes.cu -lcublas -o $work/shapes >$work/nvcc.txt 2>&1 ||
     fail "bench/shapes.cu does not build: see $work/nvcc.txt"
-timeout $((seconds + 60)) $work/shapes --regret --seconds "$seconds" --csv $work/regret.csv \
+timeout $((seconds + 180)) $work/shapes --regret --seconds "$seconds" --csv $work/regret.csv \
     >$work/regret.txt 2>&1 || fail "bench/shapes --regret failed: see $work/regret.txt"
 awk '/, slower than the best plan by$/ { type = $1 }
     type && $1 == "all" {

@@ -44,7 +44,7 @@ def core_count():
 def sources_sum():
     """Eight digits that change with the headers and the programs that are measured."""
     total = 0
-    for pattern in ("*.cuh", "demos/*.cu", "demos/memory/*.cu", "bench/gemm.cu"):
+    for pattern in ("*.cuh", "demos/*.cu", "demos/memory/*.cu", "bench/gemm.cu", "bench/*.h"):
         for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
             with open(path, "rb") as file:
                 total = zlib.crc32(file.read(), total)

@@ -365,8 +365,9 @@ def plan(settings):
         types = [word for t in settings.types if t != "int" for word in ("--type", t)]
         if types:
             what = ",".join([*types[1::2], *shapes[1::2]])
-            jobs.append(Job(f"limits {what}", "limits", "gemm", [*types, *shapes, "--ms", "100"],
-                            from_gemm, 5 + 2.0 * len(settings.sizes)))
+            jobs.append(Job(f"limits {what}", "limits", "gemm",
+                            [*types, *shapes, "--kernel", "auto", "--no-lt"], from_gemm,
+                            10 + 4.0 * len(settings.sizes)))
     elif on_gpu:
         left_out["limits, and products beside cuBLAS"] = "cuBLAS is not installed"
     else:

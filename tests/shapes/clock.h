@@ -1,6 +1,6 @@
 /* tests/shapes/clock.h - a device whose clock is made up, and a cuBLAS, for a copy of
    bench/shapes.cu on the CPU runner: a product of ours takes OURS microseconds, one of theirs
-   THEIRS (two variables of the environment), so that what the bench makes of its measurements is
+   THEIRS (two variables of the environment; the first SLOW of ours half as long again), so that what the bench makes of its measurements is
    known beforehand.
 
    The host takes a microsecond or two for each launch and is ahead of the device or behind it; a
@@ -8,7 +8,8 @@
    again. */
 #include "bench/plans.h"
 #include "tiledmm.cuh"
-#define CUBLAS_VER_MAJOR 13
+#define CUBLAS_API_H_
+#define KNOWN_CLOCK
 
 static double host_time, device_time, slowness = 1;
 static double *captured; /* the graph that work goes into, or NULL */
@@ -110,17 +111,18 @@ static cudaError_t destroy_graph(known_graph *graph)
 }
 
 /* ---------------------------------- products -------------------------------------------------- */
-/* Only the first of each is computed: C keeps it. */
+/* Only the first of each is computed, since C keeps it: all where other kernels are checked. */
 static tmm_status our_product(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N,
                               long long K, float alpha, const float *A, long long lda,
                               const float *B, long long ldb, float beta, float *C, long long ldc,
                               cudaStream_t stream)
 {
     static int calls;
-    work(cost("OURS"), 4);
-    return calls++ ? TMM_OK
-                   : tmm_sgemm_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                    stream);
+    const char *slow = getenv("SLOW");
+    work(cost("OURS") * (slow && calls < atoi(slow) ? 1.5 : 1), 4);
+    return calls++ && !getenv("COMPUTE") ? TMM_OK
+                                         : tmm_sgemm_with(kernel, opA, opB, M, N, K, alpha, A, lda,
+                                                          B, ldb, beta, C, ldc, stream);
 }
 #define tmm_sgemm_with our_product
 
@@ -144,9 +146,11 @@ static cublasStatus_t cublasSgemm(cublasHandle_t, cublasOperation_t opB, cublasO
     if (calls++) return CUBLAS_STATUS_SUCCESS;
     return tmm_sgemm(opA, opB, M, N, K, *alpha, A, lda, B, ldb, *beta, C, ldc, 0) != TMM_OK;
 }
-#define cublasDgemm(...)             CUBLAS_STATUS_SUCCESS
-#define cublasCreate(handle)         (*(handle) = 0)
-#define cublasDestroy(handle)        CUBLAS_STATUS_SUCCESS
-#define cublasSetStream(...)         CUBLAS_STATUS_SUCCESS
-#define cublasSetWorkspace(...)      CUBLAS_STATUS_SUCCESS
-#define cublasGetVersion(handle, at) (*(at) = 130100, CUBLAS_STATUS_SUCCESS)
+#define cublasDgemm(...)               CUBLAS_STATUS_SUCCESS
+#define cublasSgemmStridedBatched(...) CUBLAS_STATUS_SUCCESS
+#define cublasDgemmStridedBatched(...) CUBLAS_STATUS_SUCCESS
+#define cublasCreate(handle)           (*(handle) = 0)
+#define cublasDestroy(handle)          CUBLAS_STATUS_SUCCESS
+#define cublasSetStream(...)           CUBLAS_STATUS_SUCCESS
+#define cublasSetWorkspace(...)        CUBLAS_STATUS_SUCCESS
+#define cublasGetVersion(handle, at)   (*(at) = 130100, CUBLAS_STATUS_SUCCESS)
