@@ -534,7 +534,7 @@ check_text "and is the same" '!.' diff -r alone/share/cucc prefix/share/cucc
 # What was built of the same files serves it, too, but for one part, which it has to build.
 mkdir .cache && cp -r "${CUCC_CACHE:-$tests/../../build/cucc}" .cache/cucc 2>/dev/null
 rm -f .cache/cucc/host-*
-check_text "runs where it is installed" '^0 failures $' env HOME="$work" CUCC_CACHE= bash -c \
+check_text "runs where it is installed" '^cucc: building the runner.* 0 failures $' env HOME="$work" CUCC_CACHE= bash -c \
     "prefix/bin/cucc -O0 '$tests/float16.cu' -o installed && ls .cache/cucc/host-plain* >/dev/null && ./installed"
 check_text "a table of a folder" \
     'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
