@@ -161,7 +161,7 @@ if wants sanitizer; then
         sanitize $tool $work/matmul_check 130 129 2000 --kernel pipelined --no-cpu --reps 1
         sanitize $tool $work/matmul_check 300 260 600 --kernel tensor --type double --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
-        sanitize $tool $work/matmul_check 130 3 3000 --kernel skinny --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
         sanitize $tool $work/matmul_check 40 70 3000 --kernel small --no-cpu --reps 1
         sanitize $tool $work/matmul_check 300 70 600 --kernel narrow --no-cpu --reps 1
         sanitize $tool $work/matmul_check 30 520 600 --kernel narrow --no-cpu --reps 1
@@ -188,7 +188,7 @@ if wants sanitizer; then
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
     # from host memory: matrices of 300 at most; it plants no failures on a GPU, but asks for what fails
-    sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu
+    sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu --keep-device
 fi
 
 seconds=90

@@ -50,7 +50,7 @@
      empty kernel with a block for each multiprocessor, in a graph or on a stream as they are, measured
      in this run. Rates come from a table. Warm operands may be faster than memory.
    - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
-     numbered in the order of their list; skinny 1 is along k, of pipelined 3, and of double
+     numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
      tensor the numbers of a second round, are with packed operands. Behind "whole" stand the warps
      of a block (outer) or of a tile (small). tensor_int8 has no plans: the device chooses. --regret
      forces each plan that the launcher compares, one by one; of numbers of slices that are less
@@ -150,7 +150,7 @@ static int is_candidate(const bench *w, tmm_kernel kernel)
     switch (kernel) {
     case TMM_SHARED_16: return work_of(&q->s) <= SHORT_WORK;
     case TMM_DIRECT: return work_of(&q->s) <= tmm__direct_most(q->s.M, q->s.N);
-    case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 4;
+    case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
     case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */
     case TMM_NARROW: return q->element == TMM_FLOAT && most_of(q->s.M, q->s.N) >= 256;
     case TMM_PIPELINED: return q->element != TMM_DOUBLE;                  /* another in its place */

@@ -84,7 +84,7 @@ static void print_help(void)
     for (int n = 0; n < TMM_KERNEL_COUNT; n++)
         printf("%s %s", n % 5 ? "" : "\n                          ",
                tmm_kernel_string((tmm_kernel)n));
-    printf("\n                           (skinny: M or N of 4 at most; tensor_int8: double;\n"
+    printf("\n                           (skinny: M or N of 16 at most; tensor_int8: double;\n"
            "                           tensor: double, and float if this program is\n"
            "                           compiled with -DTMM_FLOAT_TENSOR=0)\n"
            "  --reps R                 timings per row, of which the median is shown (default %d)\n"
@@ -472,7 +472,7 @@ static int add_cpu_rows(void)
 static int is_rung(int kernel)
 {
     if (kernel == TMM_SHARED || kernel == TMM_REGISTER || kernel == TMM_AUTO_TENSOR) return 0;
-    if ((kernel == TMM_SKINNY && M > 4 && N > 4) || (kernel == TMM_OUTER && K > 64)) return 0;
+    if ((kernel == TMM_SKINNY && M > 16 && N > 16) || (kernel == TMM_OUTER && K > 64)) return 0;
     if (kernel == TMM_NARROW && (type != TMM_FLOAT || (M < 256 && N < 256))) return 0;
     if (kernel == (type == TMM_DOUBLE ? TMM_PIPELINED : TMM_TENSOR)) return 0; /* the other's */
     return types[type].multiply(kernel, -1, 0, NULL, NULL, NULL) != TMM_ERROR_UNSUPPORTED;

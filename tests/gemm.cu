@@ -99,7 +99,7 @@ enum { FAST_CASES = sizeof fast_cases / sizeof *fast_cases };
 /* What a kernel must refuse with TMM_ERROR_UNSUPPORTED. */
 static int test_refused(tmm_kernel kernel, const test_case *c)
 {
-    return kernel == TMM_SKINNY && c->M > 4 && c->N > 4;
+    return kernel == TMM_SKINNY && c->M > 16 && c->N > 16;
 }
 
 /* Elements of garbage before and after a matrix. None around the plain cases, so that there the
@@ -488,7 +488,7 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
 /* A batch: own A, one B for all, C in a row with gaps between the products. */
 static void F(test_batch)(tmm_kernel kernel)
 {
-    const test_case c = {37, kernel == TMM_SKINNY ? 3 : 29, 21, 1, 0, 1, 0};
+    const test_case c = {37, kernel == TMM_SKINNY ? 9 : 29, 21, 1, 0, 1, 0};
     const int batch = 5;
     long long strideA = c.M * (c.K + 1) + 3, strideC = c.M * (c.N + 1) + 7;
     F(test_matrix) A = F(test_make)(1, batch * strideA, 0, 0, 1);
@@ -535,7 +535,7 @@ static void F(test_bits)(void)
         for (int run = 0; run < runs; run++) {
             CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
             tmm_status status =
-                TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, kernel == TMM_SKINNY ? 4 : N, K, (T)3,
+                TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, kernel == TMM_SKINNY ? 9 : N, K, (T)3,
                                A.d, K, B.d, N, (T)-7, C.d, N, 0);
             if (status == TMM_ERROR_UNSUPPORTED) break; /* an instance with one tile */
             kernels += run == 0;
@@ -584,7 +584,7 @@ static void F(test_split)(tmm_kernel kernel)
     long long wrong = 0, different = 0;
     for (int n = 0; n < 3; n++) {
         const int *size = test_on_gpu ? on_gpu[n] : on_cpu[n];
-        const long long M = size[0], N = kernel == TMM_SKINNY ? 3 : size[1], K = size[2];
+        const long long M = size[0], N = kernel == TMM_SKINNY ? 11 : size[1], K = size[2];
         const size_t bytes = (size_t)(M * N) * sizeof(T);
         F(test_matrix) A = F(test_make)(M, K, 0, 0, 1), B = F(test_make)(K, N, 0, 0, 1);
         F(test_matrix) C = F(test_make)(M, N, 0, 0, 0);

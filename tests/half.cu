@@ -66,7 +66,7 @@ static void test_type(void)
            !cudaMemcpy(d[1], B, sizeof B, cudaMemcpyHostToDevice);
     for (int n = 0; made && n < 4 * TMM_KERNEL_COUNT; n++) {
         tmm_kernel kernel = (tmm_kernel)(n / 4);
-        int transposed = n & 1, adds = n >> 1 & 1, rows = kernel == TMM_SKINNY ? 3 : M;
+        int transposed = n & 1, adds = n >> 1 & 1, rows = kernel == TMM_SKINNY ? 9 : M;
         tmm_op op = transposed ? TMM_OP_T : TMM_OP_N;
         double alpha = adds ? 0.5 : 1, beta = adds ? -2 : 0, worst = 0;
         int beside = 0;

@@ -125,7 +125,7 @@ rows_are() { # ROWS, one a line
 for kernel in $kernels; do # whatever --help lists
     case $kernel in
     auto) continue ;; # below
-    skinny) run 40 4 40 --no-cpu --kernel skinny ;;
+    skinny) run 40 9 40 --no-cpu --kernel skinny ;;
     tensor | tensor_int8) run 40 --no-cpu --kernel "$kernel" --type double ;;
     *) run 40 --no-cpu --kernel "$kernel" ;;
     esac
@@ -141,9 +141,9 @@ check "--kernel skinny, 40 x 40: refused" not_taken "M x N is 40 x 40" 40 --kern
 check "--kernel tensor, int: refused" not_taken "kernel tensor is for double and float alone" 40 --kernel tensor --type int
 check "--kernel tensor, float: refused" not_taken "not in this program for float" 40 --kernel tensor
 check "--kernel tensor_int8, float: refused" not_taken "kernel tensor_int8 is for double alone" 40 --kernel tensor_int8
-run 3 40 40 --no-cpu
+run 12 40 40 --no-cpu
 skinny_too() { passed && lines_up && methods | grep -qx skinny; }
-check "3 rows: a row for skinny too" skinny_too
+check "12 rows: a row for skinny too" skinny_too
 run 40 --no-cpu --kernel auto
 auto_alone() { passed && lines_up && [ "$(methods | wc -l)" = 1 ] && methods | grep -qx "auto = [a-z_0-9]*"; }
 check "--kernel auto: one row, which names what was chosen" auto_alone

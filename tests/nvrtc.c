@@ -106,7 +106,8 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "gemm_direct tmm_" letter "gemm_sum "
 #define MORE(letter)                                                                               \
     "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 tmm_" letter \
-    "gemm_skinny_k_4 tmm_" letter "gemm_skinny_lines_4 "
+    "gemm_skinny_k_4 tmm_" letter "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter \
+    "gemm_skinny_lines_16 "
 
 static const char kernels[] = SIMPLE("s") FAST("s")
     MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "

@@ -62,7 +62,7 @@ static void test_older_errors(void)
     for (int n = 0; n < 2 * TMM_KERNEL_COUNT; n++) {
         tmm_kernel kernel = (tmm_kernel)(n / 2);
         const char *name = tmm_kernel_string(kernel);
-        int narrow = kernel == TMM_SKINNY, rows = narrow ? 4 : SIZE, again = n % 2;
+        int narrow = kernel == TMM_SKINNY, rows = narrow ? 8 : SIZE, again = n % 2;
         cudaMemset(dC, 0xff, sizeof C);
         cudaError_t raised = cudaMalloc(&none, (size_t)1 << 60);
         tmm_status status =
@@ -328,7 +328,7 @@ static void test_sides(void)
         made = made && cudaMemcpy(d[0], A, sizeof A, cudaMemcpyHostToDevice) == cudaSuccess &&     \
                cudaMemcpy(d[1], B, sizeof B, cudaMemcpyHostToDevice) == cudaSuccess;               \
         for (int kernel = 0; kernel < TMM_KERNEL_COUNT; kernel++) {                                \
-            int rows = kernel == TMM_SKINNY ? 4 : SIZE;                                            \
+            int rows = kernel == TMM_SKINNY ? 8 : SIZE;                                            \
             const char *name = tmm_kernel_string((tmm_kernel)kernel);                              \
             with = without = made ? 0 : INFINITY;                                                  \
             tmm_status status =                                                                    \

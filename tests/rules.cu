@@ -533,7 +533,7 @@ static int made(tmm_kernel kernel)
 /* 64 columns, or as many as the kernel can; the others of C must stay as they are. */
 static int columns(tmm_kernel kernel)
 {
-    return kernel == TMM_SKINNY ? 4 : 64;
+    return kernel == TMM_SKINNY ? 16 : 64;
 }
 
 static int count_unlike(tmm_kernel kernel, REAL inside, REAL outside)

@@ -74,7 +74,7 @@
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
                         that share out k; double on tensor cores from sm_80 on
-     TMM_SKINNY         for M or N of 4 at most, else TMM_ERROR_UNSUPPORTED: reads the large
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory; of other types than float and
                         double as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer

@@ -91,6 +91,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
 static inline int tmm__same_kind(const tmm__host *h)
 {
     tmm__device first;
+    memset(&first, 0, sizeof first);
     for (int n = 0; n < h->count; n++) {
         /* The calibration will meet this error again, and report it. */
         if (!tmm__succeeded(cudaSetDevice(h->workers[n].device))) return 0;

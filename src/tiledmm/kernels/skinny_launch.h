@@ -15,7 +15,7 @@ static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
 /* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone,
    lines of a block and k of a stage. */
 typedef struct tmm__xskinny__instance {
-    int along_k, bytes, least, lines, depth;
+    int along_k, width, bytes, least, lines, depth;
     const void *kernel;
 } tmm__xskinny__instance;
 
@@ -27,23 +27,27 @@ typedef struct tmm__xskinny__choice {
     double time; /* nanoseconds that it should take */
 } tmm__xskinny__choice;
 
-/* Costs of an instance. */
+/* Costs of an instance; of one that was not measured: the first one's. */
 static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
                                                                int aligned)
 {
-    return &tmm__tuned()->skinny[!i->along_k].block[TMM__IS_DOUBLE][aligned];
+    const tmm__costs *t = tmm__tuned();
+    int n = TMM__TUNED_SKINNY - 1;
+    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
+    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
 }
 
-/* The instance for the way in which the large operand is contiguous. Cuts K so that each
-   multiprocessor has nearly as many stages as the others. */
+/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
+   nearly as many stages as the others. */
 static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__product *p)
 {
-#define TMM__ROW(pass, name, along_k) \
-    {along_k,                         \
-     TMM_FN(skinny_bytes_##name),     \
-     TMM_FN(skinny_least_##name),     \
-     TMM_FN(skinny_lines_##name),     \
-     TMM_FN(skinny_depth_##name),     \
+#define TMM__ROW(pass, name, along_k, width) \
+    {along_k,                                \
+     width,                                  \
+     TMM_FN(skinny_bytes_##name),            \
+     TMM_FN(skinny_least_##name),            \
+     TMM_FN(skinny_lines_##name),            \
+     TMM_FN(skinny_depth_##name),            \
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -56,16 +60,20 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
     c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
     const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
     const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
-    const tmm__xskinny__instance *best = instances;
-    while (best->along_k != (kL == 1)) best++;
+    const tmm__xskinny__instance *best = NULL;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
+        const tmm__xskinny__instance *i = &instances[n];
+        if (i->along_k != (kL == 1) || i->width < c.width) continue;
+        if (best == NULL || i->width < best->width) best = i;
+    }
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
     const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
-    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, TMM__SKINNY_MOST);
+    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c.time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
     c.parts = 1;
     /* Two launches would take the host longer. */
     if (c.time <= t->host || !device->pools) return c;
@@ -80,7 +88,7 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
         if (parts < 2 || parts == c.parts) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
         double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
-        time = TMM__PLAN_GUESS(best->along_k, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+        time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c.time = time, c.parts = (long long)parts;
     }

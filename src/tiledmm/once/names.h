@@ -298,6 +298,7 @@
 #define tmm__skinny_bytes         TMM__INSTANCE(skinny_bytes_, SKINNY)
 #define tmm__skinny_copy_L        TMM__INSTANCE(skinny_copy_L_, SKINNY)
 #define tmm__skinny_depth         TMM__INSTANCE(skinny_depth_, SKINNY)
+#define tmm__skinny_dmma          TMM__INSTANCE(skinny_dmma_, SKINNY)
 #define tmm__skinny_least         TMM__INSTANCE(skinny_least_, SKINNY)
 #define tmm__skinny_lines         TMM__INSTANCE(skinny_lines_, SKINNY)
 #define tmm__skinny_share_sums    TMM__INSTANCE(skinny_share_sums_, SKINNY)

@@ -7,7 +7,7 @@
 enum { TMM__MOST_GRID = 65535 };
 
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
-enum { TMM__SKINNY_MOST = 4 };
+enum { TMM__SKINNY_MOST = 16 };
 
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
