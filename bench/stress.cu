@@ -271,7 +271,8 @@ static int alone(void)
     return wrong;
 }
 
-static int stress(long long *made, long long *graphs)
+/* How many failed. */
+static long long stress(long long *made, long long *graphs)
 {
     static worker workers[MOST_THREADS];
     static pthread_t threads[MOST_THREADS];
@@ -300,7 +301,7 @@ static int stress(long long *made, long long *graphs)
         close_worker(&workers[n]);
         *made += workers[n].made, *graphs += workers[n].graphs, failures += workers[n].failures;
     }
-    return failures > 0;
+    return failures;
 }
 
 static void usage(void)
@@ -349,9 +350,8 @@ int main(int count, char **words)
     printf("stress: %lld products, %lld threads, %d device%s, seed %llu\n", options.products,
            options.threads, devices, devices == 1 ? "" : "s", options.seed);
     fflush(stdout);
-    int failed = alone();
-    failed |= stress(&made, &graphs);
-    printf("stress: %lld products made, %lld of them as graphs: %s\n", made, graphs,
-           failed ? "FAILED" : "all right, to the bit");
-    return failed ? 1 : 0;
+    const long long failed = alone() + stress(&made, &graphs);
+    printf("stress: %lld products made, %lld of them as graphs: ", made, graphs);
+    printf(failed ? "%lld FAILED\n" : "all right, to the bit\n", failed);
+    return failed > 0;
 }
