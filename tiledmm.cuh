@@ -90,10 +90,11 @@
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
      k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
      product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
-     TMM_SKINNY always do, which depend on the shape, the form and alignment of A and B, the device, and memory for them
-     (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
-     in a single product they depend on its shape and the device, too, if it has few tiles, and on
-     other elements of A and B, if those of a row or a column differ by more than 2^28.
+     TMM_SKINNY always do. These depend only on the shape, the form and alignment of A and B, the
+     device, and memory for them (LIMITS). TMM_TENSOR for float has bits of its own, the same at all
+     positions in a batch; in a single product they depend on its shape and the device, too, if it
+     has few tiles, and on other elements of A and B, if those of a row or a column differ by more
+     than 2^28.
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
      tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
      prepared operand 16, or FP64 for all).
@@ -172,8 +173,9 @@
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
    rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
-   speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is
+   not good enough there is summed in float, at a fraction of the speed: elements of C of lines with
+   NaN or infinity; and, where a row of op(A) or a column of
    op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
    that are small: below some 2^-23 of the product of the largest elements of their row and column.
    Keep to TMM_PIPELINED if many are like that.
@@ -187,19 +189,21 @@
      program does so, too, by atexit.
      peer access     tmm_?gemm_host and _multi let devices read each other's memory; that stays so.
    Of each thread, until it ends: the sentence of tmm_last_error(), and what is known of devices
-   and kernels, some KB. No thread, stream or event outlives a call; the current device stays.
+   and kernels, some 90 KB. No thread, stream or event outlives a call; the current device stays.
    CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
    call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
      once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
-                PTX, numbers measured on GPUs (tuning.h)
+                PTX, numbers measured on GPUs (tuning.h), names of what is made for each type
+                (names.h)
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
-                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, and the PLAN and LAUNCHER of each
+                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN
+                and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
@@ -7323,7 +7327,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
 /* The instances: pass, name, whether L is contiguous along k, and the width. A width of 1 would gain
-   5% at large vectors along k, 2% along the lines. */
+   1% at large vectors, and 10 to 20% at some along k that are not aligned. */
 #ifndef TMM__SKINNY_LIST
 #define TMM__SKINNY_LIST(_) \
     TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
