@@ -1343,9 +1343,6 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
-/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
-enum { TMM__SKINNY_MOST = 16 };
-
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
@@ -1360,6 +1357,37 @@ enum {
     TMM__PLAN_EVEN
 };
 
+/* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
+enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
+
+/* Blocks of a cluster that have the slices of a tile, at most: 2, 4 or this many. */
+enum { TMM__MOST_CLUSTER = 8 };
+
+enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
+
+/* Which block computes what: see KERNEL PIPELINED. */
+typedef struct tmm__schedule {
+    int tiles_down, tiles_across; /* the tiles of C */
+    int steps;                    /* steps along K for each */
+    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
+    int streamk_blocks;           /* which these are: the last ones of the grid */
+    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
+    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
+    int is_tall;    /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands; or 64 x 32,
+                       not 32 x 64: KERNEL TENSOR */
+    int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
+    void *partials; /* partial tiles, one for each block */
+    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
+    unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
+} tmm__schedule;
+#endif
+/* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
+   Uses: once/passes.h. Used by: kernels/pipelined/. */
+#if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
+#define TMM__PART_PIPELINED_SIZES
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
@@ -1370,14 +1398,74 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
+   together; rows that TN stores through shared memory at a time. */
+enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
+enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
+
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
+   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
+   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
+#define TMM__PIPELINED_LIST(_)                                                             \
+    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
+    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
+#define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
+#define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
+#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
+#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
+#endif
+/* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
+   Uses: once/passes.h. Used by: kernels/small/. */
+#if TMM__KERNELS && !defined(TMM__PART_SMALL_SIZES)
+#define TMM__PART_SMALL_SIZES
+enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
+
+/* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
+   them, which compute every shape, some 2 to 7% slower. */
+#define TMM__SMALL_LIST(_)                \
+    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
+    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
+    _(4, 32x64, 32, 64)
+/* Blocks of a tile of so many elements that a multiprocessor has registers for. */
+#define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
+#define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
+#define TMM__SMALL_COLS         (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+#endif
+/* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
+   Uses: once/passes.h. Used by: kernels/skinny/. */
+#if TMM__KERNELS && !defined(TMM__PART_SKINNY_SIZES)
+#define TMM__PART_SKINNY_SIZES
+/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
+enum { TMM__SKINNY_MOST = 16 };
+
+/* The instances: pass, name, whether L is contiguous along k, and the width. A width of 1 would gain
+   1% at large vectors, and 10 to 20% at some along k that are not aligned. */
+#define TMM__SKINNY_LIST(_) \
+    TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
+#define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
+#define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
+#endif
+/* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
+   Uses: once/passes.h. Used by: kernels/outer/. */
+#if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
+#define TMM__PART_OUTER_SIZES
 /* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
    from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
    there. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
-enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
-
+/* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
+#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
+#define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
+#define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
+#endif
+/* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
+   Uses: once/passes.h. Used by: kernels/direct/. */
+#if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
+#define TMM__PART_DIRECT_SIZES
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
@@ -1389,7 +1477,11 @@ enum { TMM__MEMBERS, TMM__GROUPS };
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
-
+#endif
+/* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
+   Uses: once/passes.h. Used by: kernels/narrow/. */
+#if TMM__KERNELS && !defined(TMM__PART_NARROW_SIZES)
+#define TMM__PART_NARROW_SIZES
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
    time is that of storing C, which others do faster. */
@@ -1410,42 +1502,32 @@ typedef struct tmm__narrow {
     int turned;    /* lines of P are columns of C */
 } tmm__narrow;
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
-   together; rows that TN stores through shared memory at a time. */
-enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
-enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
-
-/* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
-enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
-
-/* Blocks of a cluster that have the slices of a tile, at most: 2, 4 or this many. */
-enum { TMM__MOST_CLUSTER = 8 };
-
+/* The instances: pass, name, groups of lines of P. */
+#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
+#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
+#endif
+/* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
+   Uses: once/passes.h. Used by: kernels/tensor/. */
+#if TMM__KERNELS && !defined(TMM__PART_TENSOR_SIZES)
+#define TMM__PART_TENSOR_SIZES
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
 enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank conflicts */
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
-enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
-#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
+#define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* Which block computes what: see KERNEL PIPELINED. */
-typedef struct tmm__schedule {
-    int tiles_down, tiles_across; /* the tiles of C */
-    int steps;                    /* steps along K for each */
-    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
-    int streamk_blocks;           /* which these are: the last ones of the grid */
-    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
-    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
-    int is_tall;    /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands; or 64 x 32,
-                       not 32 x 64: KERNEL TENSOR */
-    int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
-    void *partials; /* partial tiles, one for each block */
-    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
-    unsigned long long ticket; /* another one for every launch */
-#ifdef TMM_DOUBLE_TENSOR
-    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
-#endif
-} tmm__schedule;
+/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
+   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
+#define TMM__TENSOR_LIST(_)   \
+    _(1, 128x128, 4, 4, 2, 1) \
+    _(2, 64x64, 2, 2, 2, 3)   \
+    _(3, any, 2, 2, 1, 3)     \
+    _(4, 32x64, 2, 1, 2, 4)
+#define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
+#define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
+#define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
+#define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
    Uses: once/types.h, once/kernels.h. Used by: all host code. */
@@ -5372,7 +5454,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, int threads);
 #endif
-/* src/tiledmm/kernels/global.cuh. The kernel that teaches global memory.
+/* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
@@ -5441,7 +5523,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 /* END OF KERNEL */
 #undef tmm_gemm_global
 #endif
-/* src/tiledmm/kernels/shared.cuh. The kernel that teaches shared memory.
+/* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
 /* The instances: pass, name, tile. TMM_TILE, if the caller defines it, is the only
    one. */
@@ -5548,7 +5630,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #undef TMM_TILE
 #endif
 #endif
-/* src/tiledmm/kernels/register.cuh. The kernel that teaches registers.
+/* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
    Uses: once/config.h. Used by: type/dispatch.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
@@ -5742,7 +5824,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef tmm_fetch_quad
 #undef tmm_put_quad
 #endif
-/* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
+/* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
@@ -5957,8 +6039,8 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
         tmm__xstore_if(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
-/* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: once/schedule.h, kernels/store.cuh.
+/* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
+   Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
@@ -5998,10 +6080,10 @@ static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N
     tmm__xstore4(C, row, col, vector, mask, alpha, tmm__xload4(C, vector, mask, beta).v, sum);
 }
 #endif
-/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
+/* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
-   Uses: kernels/store.cuh, kernels/streamk.cuh.
-   Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh.
+   Used by: kernels/pipelined/launch.h, kernels/tensor/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -6132,8 +6214,8 @@ TMM_KERNEL void __launch_bounds__(256)
         }
 }
 #endif
-/* src/tiledmm/kernels/pipelined_copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined.cuh. */
+/* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
+   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
    rows of C that a thread owns.
@@ -6331,9 +6413,9 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
     }
 }
 #endif
-/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
+/* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -6492,9 +6574,9 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 }
 #endif
 #endif
-/* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh.
-   Used by: kernels/pipelined_launch.h. */
+/* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
+   Uses: kernels/pipelined/copy.cuh, kernels/pipelined/store.cuh, kernels/common/streamk.cuh.
+   Used by: kernels/pipelined/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -6634,20 +6716,6 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
         *col0 = PART + lane % 8 * 4;
     }
 }
-#endif
-
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
-   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
-#ifndef TMM__PIPELINED_LIST
-#define TMM__PIPELINED_LIST(_)                                                             \
-    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
-    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
-#define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
-#define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
-#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
-#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 
 #ifdef TMM__PASS
@@ -6848,9 +6916,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh,
-   kernels/outer.cuh. */
+/* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
+   Uses: once/ptx.cuh, kernels/common/store.cuh. Used by: kernels/small/kernel.cuh, kernels/skinny/kernel.cuh,
+   kernels/outer/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -6933,22 +7001,8 @@ TMM_KERNEL void __launch_bounds__(256)
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
-/* src/tiledmm/kernels/small.cuh. The kernel for a small C.
-   Uses: kernels/sum.cuh. Used by: kernels/small_launch.h. */
-/* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
-   them, which compute every shape, some 2 to 7% slower. */
-#ifndef TMM__SMALL_LIST
-#define TMM__SMALL_LIST(_)                \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
-    _(2, 16x32, 16, 32)                   \
-    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
-    _(4, 32x64, 32, 64)
-/* Blocks of a tile of so many elements that a multiprocessor has registers for. */
-#define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
-#define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
-#define TMM__SMALL_COLS         (TMM__SMALL_LIST(TMM__VALUE_2) 0)
-#endif
-
+/* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
+   Uses: kernels/common/sum.cuh. Used by: kernels/small/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -7324,17 +7378,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 }
 #endif
 #endif
-/* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
-   Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-/* The instances: pass, name, whether L is contiguous along k, and the width. A width of 1 would gain
-   1% at large vectors, and 10 to 20% at some along k that are not aligned. */
-#ifndef TMM__SKINNY_LIST
-#define TMM__SKINNY_LIST(_) \
-    TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
-#define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
-#define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
-#endif
-
+/* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
+   Uses: kernels/common/sum.cuh. Used by: kernels/skinny/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -7802,15 +7847,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 }
 #endif
 #endif
-/* src/tiledmm/kernels/outer.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/sum.cuh. Used by: kernels/outer_launch.h. */
-/* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
-#ifndef TMM__OUTER_LIST
-#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
-#define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
-#define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
-#endif
-
+/* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
+   Uses: kernels/common/sum.cuh. Used by: kernels/outer/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -8070,8 +8108,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/direct.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/store.cuh. Used by: kernels/direct_launch.h. */
+/* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
+   Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that its time is that of a launch, of one way to memory and back, and of
@@ -8212,15 +8250,9 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     *C = tmm__xvalue(sum, alpha, old, true, row, col);
 }
 #endif
-/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
+/* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/sum.cuh, kernels/store.cuh. Used by: kernels/narrow_launch.h. */
-/* The instances: pass, name, groups of lines of P. */
-#ifndef TMM__NARROW_LIST
-#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
-#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
-#endif
-
+   Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
 /* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
    parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
@@ -8555,8 +8587,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor.cuh. Doubles on tensor cores.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
+/* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/tensor/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -8677,21 +8709,6 @@ static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, in
 }
 #endif
 
-/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
-#ifndef TMM__TENSOR_LIST
-#define TMM__TENSOR_LIST(_)   \
-    _(1, 128x128, 4, 4, 2, 1) \
-    _(2, 64x64, 2, 2, 2, 3)   \
-    _(3, any, 2, 2, 1, 3)     \
-    _(4, 32x64, 2, 1, 2, 4)
-#define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
-#define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
-#define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
-#define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
-#endif
-
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 #if TMM__BODIES
@@ -8777,8 +8794,8 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/tensor.cuh, kernels/store.cuh. Used by: kernels/tensor_kernel.cuh. */
+/* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
+   Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
     TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -9054,8 +9071,8 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/tensor.cuh, kernels/tensor_store.cuh. Used by: kernels/tensor_launch.h. */
+/* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
+   Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
 #if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
@@ -9248,9 +9265,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/ptx.cuh. Used by: kernels/float/, kernels/double/. */
+   Uses: once/ptx.cuh. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
     !defined(TMM__PART_TENSOR_PTX)
 #define TMM__PART_TENSOR_PTX
@@ -9378,9 +9395,9 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device
+/* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/schedule.h. Used by: kernels/float/. */
+   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
 #define TMM__PART_FLOAT_TYPES
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
@@ -9498,9 +9515,9 @@ typedef struct tmm__region {
 } tmm__region;
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
-/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
+/* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
+   Uses: kernels/tensor_float/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
@@ -9690,9 +9707,9 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
     return doubtful[quarter] <= TMM__SPARSE_FP32;
 }
 #endif
-/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
+/* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/tensor_ptx.cuh. Used by: kernels/float/. */
+   Uses: kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
 #define TMM__PART_FLOAT_PTX
 #if TMM__WGMMA
@@ -9807,8 +9824,8 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
     __syncthreads();
 }
 #endif
-/* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
+/* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
+   Uses: kernels/tensor_float/numbers.cuh. Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -9934,9 +9951,9 @@ TMM_KERNEL void __launch_bounds__(1024)
             most < 0x7f800000u ? tmm__bits_float(small[r] << 31 | (254 - exponent) << 23) : 0.0f;
 }
 #endif
-/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
+/* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
+   Uses: kernels/tensor_float/numbers.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__PART_FLOAT_BF16X6)
 #define TMM__PART_FLOAT_BF16X6
@@ -10143,9 +10160,9 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
     return true;
 }
 #endif
-/* src/tiledmm/kernels/float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/float/bf16x6.cuh, kernels/store.cuh.
-   Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
+/* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
+   Uses: kernels/tensor_float/bf16x6.cuh, kernels/common/store.cuh.
+   Used by: kernels/tensor_float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
@@ -10534,8 +10551,8 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 }
 #endif
 #endif
-/* src/tiledmm/kernels/float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+/* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
+   Uses: kernels/tensor_float/recheck.cuh. Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -10643,10 +10660,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
+/* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/float/numbers.cuh, ptx.cuh.
-   Used by: kernels/float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
+   Uses: kernels/tensor_float/numbers.cuh, ptx.cuh.
+   Used by: kernels/tensor_float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
    memory. */
@@ -10951,9 +10968,9 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 }
 #endif
 #endif
-/* src/tiledmm/kernels/float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
+/* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
    and stored.
-   Uses: kernels/float/wgmma.cuh, kernels/store.cuh. Used by: kernels/float/wgmma_tiles.cuh. */
+   Uses: kernels/tensor_float/wgmma.cuh, kernels/common/store.cuh. Used by: kernels/tensor_float/wgmma_tiles.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
@@ -11205,9 +11222,9 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
     }
 }
 #endif
-/* src/tiledmm/kernels/float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
+/* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
    that multiply and by the one that copies.
-   Uses: kernels/float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/float/wgmma_kernel.cuh. */
+   Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to those of the one before, so that there is code to store
    one row; in 128 x 64, where it is short, two. */
@@ -11392,8 +11409,8 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
         atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
 }
 #endif
-/* src/tiledmm/kernels/float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/float/wgmma_tiles.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+/* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
+   Uses: kernels/tensor_float/wgmma_tiles.cuh, kernels/tensor_float/recheck.cuh. Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -11484,8 +11501,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
+/* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
+   Uses: kernels/tensor_float/recheck.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/launch.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -11778,9 +11795,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
+/* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/schedule.h. Used by: kernels/double/. */
+   Uses: once/schedule.h. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
 #define TMM__PART_DOUBLE_TYPES
 /* ============================== KERNEL TENSOR INT8 ============================================ */
@@ -11949,9 +11966,9 @@ typedef struct tmm__int8_job {
     double alpha, beta;
 } tmm__int8_job;
 #endif
-/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are
+/* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/double/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/. */
+   Uses: kernels/tensor_int8/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
 #define TMM__PART_DOUBLE_NUMBERS
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
@@ -12166,9 +12183,9 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
     return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
 }
 #endif
-/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
+/* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -12370,8 +12387,8 @@ TMM_KERNEL void __launch_bounds__(128)
     }
 }
 #endif
-/* src/tiledmm/kernels/double/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+/* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
+   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -12537,8 +12554,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/double/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/double/numbers.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/launch.h. */
+/* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
+   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__INT8_WGMMA_ONCE
 #define TMM__INT8_WGMMA_ONCE
@@ -12778,8 +12795,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/double/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+/* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
+   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -12900,8 +12917,8 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 #endif
 }
 #endif
-/* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+/* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
+   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
@@ -13037,7 +13054,7 @@ static __device__ __forceinline__ unsigned tmm__xgemm_int8_store(const tmm__int8
 }
 
 /* KERNEL SUMS. 256 threads have a piece of 64 x 32 elements, 8 a thread: two have what
-   kernels/double/types.cuh says of one. A thread loads 8 bytes of each plane, all before the first
+   kernels/tensor_int8/types.cuh says of one. A thread loads 8 bytes of each plane, all before the first
    is needed. Proved elements are stored; the others are left as they are, and a bit of each is set.
    Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
    instructions alike. */
@@ -13072,8 +13089,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
     if (open != 0) job.state->open = 1;
 }
 #endif
-/* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+/* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
+   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
    adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
@@ -13264,7 +13281,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #undef TMM__PASS
 #endif
 #endif
-/* src/tiledmm/type/hooks.h. What tests define otherwise, before a type is made: all of it is here.
+/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
@@ -13330,7 +13347,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #define TMM__INT8_FP64(pays) (pays)
 #endif
 #endif
-/* src/tiledmm/type/product.h. One product, as all launchers take it.
+/* src/tiledmm/launch/product.h. One product, as all launchers take it.
    Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
@@ -13524,8 +13541,8 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
 }
 #endif
 #endif
-/* src/tiledmm/kernels/simple_launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h.
+/* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
+   Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A block of threads for each tile of C, of row->tile x row->tile elements. */
@@ -13633,8 +13650,8 @@ static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
     return tmm__xgemm__tiles(p, row, kernel, dim3(256));
 }
 #endif
-/* src/tiledmm/kernels/pipelined_plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: once/schedule.h, once/costs.h. Used by: kernels/pipelined_launch.h. */
+/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
+   Uses: once/schedule.h, once/costs.h. Used by: kernels/pipelined/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
 #define TMM__PART_PIPELINED_PLAN
 /* What is to be divided, and among what. */
@@ -13759,8 +13776,8 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     return blocks;
 }
 #endif
-/* src/tiledmm/kernels/pipelined_launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined_plan.h, type/product.h. Used by: type/dispatch.h. */
+/* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
+   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 /* The instances of the list by what they are for: other types than float have the first alone. */
 enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
@@ -13900,8 +13917,8 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     return status;
 }
 #endif
-/* src/tiledmm/kernels/tensor_plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/pipelined_plan.h. Used by: kernels/tensor_launch.h. */
+/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
+   Uses: kernels/pipelined/plan.h. Used by: kernels/tensor/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
 /* An instance of KERNEL TENSOR. */
@@ -14067,8 +14084,8 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     return blocks;
 }
 #endif
-/* src/tiledmm/kernels/tensor_launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor_plan.h, type/product.h. Used by: type/dispatch.h. */
+/* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
+   Uses: kernels/tensor/plan.h, launch/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
@@ -14312,8 +14329,8 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
 }
 #endif
 #endif
-/* src/tiledmm/kernels/small_launch.h. LAUNCHERS of KERNEL SUM and SMALL.
-   Uses: once/costs.h, type/product.h. Used by: kernels/skinny_launch.h, type/dispatch.h. */
+/* src/tiledmm/kernels/small/launch.h. LAUNCHERS of KERNEL SUM and SMALL.
+   Uses: once/costs.h, launch/product.h. Used by: kernels/skinny/launch.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
    were parts, and giving back the memory of their sums. */
@@ -14510,8 +14527,8 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given,
     return status;
 }
 #endif
-/* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
+/* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
+   Uses: kernels/small/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
     (TMM__IS_FLOAT || TMM__IS_DOUBLE)
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
@@ -14649,8 +14666,8 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given,
     return tmm__xgemm__sum(status, p, (int)c.parts, partials);
 }
 #endif
-/* src/tiledmm/kernels/outer_launch.h. LAUNCHER of KERNEL OUTER.
-   Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/outer/launch.h. LAUNCHER of KERNEL OUTER.
+   Uses: launch/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -14753,8 +14770,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given,
                        p.stream);
 }
 #endif
-/* src/tiledmm/kernels/direct_launch.h. LAUNCHER of KERNEL DIRECT.
-   Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/direct/launch.h. LAUNCHER of KERNEL DIRECT.
+   Uses: launch/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
 typedef struct tmm__xdirect__choice {
@@ -14917,8 +14934,8 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given,
                        dim3(1u << c.block_log2), 0, arguments, p.stream);
 }
 #endif
-/* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: once/costs.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
+   Uses: once/costs.h, launch/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__resolve. */
@@ -15066,8 +15083,8 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given,
 }
 #endif
 #endif
-/* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/costs.h, type/product.h, type/hooks.h. Used by: type/. */
+/* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
+   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
@@ -15561,9 +15578,9 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
     return status;
 }
 #endif
-/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
+/* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/double/types.cuh, once/device.h, type/hooks.h. Used by: kernels/double/launch.h. */
+   Uses: kernels/tensor_int8/types.cuh, once/device.h, launch/hooks.h. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
@@ -15790,8 +15807,8 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
     }
 }
 #endif
-/* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h.
+/* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
+   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h, kernels/tensor/launch.h.
    Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
@@ -16193,7 +16210,7 @@ static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
 #endif
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h.
+   Uses: the launchers, kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
@@ -16548,7 +16565,7 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: kernels/float/launch.h, kernels/double/launch.h. Used by: callers. */
+   Uses: kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 #if TMM__FLOAT_TENSOR

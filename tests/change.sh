@@ -113,9 +113,9 @@ must_not_compile() {
     fi
 }
 list='s/_(4, 3, 3) _(5, 4, 4)/&' # of the instances of NARROW
-must_not_compile "$list _(3, 5, 5)/" kernels/narrow.cuh "TMM__NARROW_LIST: at most 4 groups"
-must_not_compile "$list _(3, 2, 2)/" kernels/narrow.cuh "TMM__NARROW_LIST: instance 2 must have 3 or 4 groups"
-number() { must_not_compile "s/TMM__NARROW_$1 = [0-9]*/TMM__NARROW_$1 = $2/" once/schedule.h "$3"; }
+must_not_compile "$list _(3, 5, 5)/" kernels/narrow/sizes.h "TMM__NARROW_LIST: at most 4 groups"
+must_not_compile "$list _(3, 2, 2)/" kernels/narrow/sizes.h "TMM__NARROW_LIST: instance 2 must have 3 or 4 groups"
+number() { must_not_compile "s/TMM__NARROW_$1 = [0-9]*/TMM__NARROW_$1 = $2/" kernels/narrow/sizes.h "$3"; }
 number DEPTH 16 "TMM__NARROW_DEPTH must be 8"
 number DEPTH 4 "TMM__NARROW_DEPTH must be 8"
 number THREADS 256 "must be 128, 64 and 512"
@@ -123,5 +123,5 @@ number LINES 256 "must be 128, 64 and 512"
 number PLACES 128 "must be 128, 64 and 512"
 number STAGES 1 "TMM__NARROW_STAGES must be 2 at least"
 number STAGES 6 "fit into the 99 KB"
-must_not_compile 's/\(TMM__NARROW_PITCH = .*\) + 4/\1 + 2/' once/schedule.h "TMM__NARROW_PITCH must have room"
+must_not_compile 's/\(TMM__NARROW_PITCH = .*\) + 4/\1 + 2/' kernels/narrow/sizes.h "TMM__NARROW_PITCH must have room"
 tap_done

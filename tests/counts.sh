@@ -127,7 +127,7 @@ passes() { # PROGRAM TILE [T]: of a store to either tile, for each request
 }
 table_of_passes() { # row T...
     local said counted='' tile
-    said=$(sed -n "s/^ *$1  *\([0-9][0-9 ()]*[0-9)]\) .*/\1/p" src/tiledmm/kernels/shared.cuh | tr -s ' ')
+    said=$(sed -n "s/^ *$1  *\([0-9][0-9 ()]*[0-9)]\) .*/\1/p" src/tiledmm/kernels/simple/shared.cuh | tr -s ' ')
     for tile in 8 16 32; do
         counted="$counted $(passes "$work/passes" "$tile" "${@:2}") ($(passes "$work/bare/counts" "$tile" "${@:2}"))"
     done

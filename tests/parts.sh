@@ -137,10 +137,10 @@ refused() {
     [ -z "$(find "$copy" -name '*.tmp')" ] || bad="$bad a file was left;"
     if [ -z "$bad" ]; then ok "$what is refused"; else not_ok "$what is refused: $bad"; fi
 }
-kernel=src/tiledmm/kernels/shared.cuh
-wanted="kernels/shared.cuh, which is not there" refused "a missing part" rm $kernel
+kernel=src/tiledmm/kernels/simple/shared.cuh
+wanted="kernels/simple/shared.cuh, which is not there" refused "a missing part" rm $kernel
 wanted="src/tiledmm/kernels/other.cuh is not in" refused "an unlisted part" cp $kernel src/tiledmm/kernels/other.cuh
-wanted="names kernels/shared.cuh twice" refused "a doubled part" sh -c 'echo kernels/shared.cuh >>src/tiledmm/PARTS'
+wanted="names kernels/simple/shared.cuh twice" refused "a doubled part" sh -c 'echo kernels/simple/shared.cuh >>src/tiledmm/PARTS'
 open_if() { printf '#if 1\n' >>"$kernel"; }
 wanted="$kernel:$(($(wc -l <$kernel) + 1)): this #if has no #endif" refused "an #if without #endif" open_if
 close_if() { printf '#endif\n' >>"$kernel"; }

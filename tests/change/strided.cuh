@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/strided.cuh. KERNEL STRIDED: what a new kernel consists of, for CONTRIBUTING.
-   Uses: type/product.h. Used by: once/kernels.h. */
+   Uses: launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE
 /* ============================== KERNEL STRIDED ================================================ */
 /* Any number of threads: each computes every element of C that is a multiple of that number behind

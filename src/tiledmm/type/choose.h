@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h.
+   Uses: the launchers, kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */

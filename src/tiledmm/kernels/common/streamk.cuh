@@ -1,0 +1,41 @@
+/* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
+   Uses: once/schedule.h, kernels/common/store.cuh.
+   Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
+   are walked downwards, then across. */
+static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int BAND, int tile,
+                                                       int *down, int *across)
+{
+    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
+    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    *across = rest / high;
+    *down = band * BAND + rest - *across * high;
+}
+
+/* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
+   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
+   are above each other. */
+static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha,
+                                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                                        const tmm__schedule *s, int rows,
+                                                        int warps_down, int tile, int thread,
+                                                        int number, const tmm__xsums4 *swapped)
+{
+    int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
+    int down, across, i = number / 2, j = number % 2;
+    tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
+    long long row = first_row, col = first_col;
+    if (row > M - tile_m && !s->packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s->packed_B && N >= tile_n) col = N - tile_n;
+    row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
+    col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
+    if (row < first_row || row >= M) return;
+    TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
+    C += row * ldc + col;
+    unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    bool vector = (size_t)C % 16 == 0 && mask == 15;
+    tmm__xstore4(C, row, col, vector, mask, alpha, tmm__xload4(C, vector, mask, beta).v, sum);
+}
+#endif

@@ -1,0 +1,85 @@
+/* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
+   Uses: once/ptx.cuh, kernels/common/store.cuh. Used by: kernels/small/kernel.cuh, kernels/skinny/kernel.cuh,
+   kernels/outer/kernel.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* ============================== SMALL AND SKINNY ============================================== */
+/* What the kernels of the next two sections share. */
+
+/* What one wide copy moves; so many sums; and two sums. */
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm__xvector {
+    TMM_TYPE v[TMM__WIDE];
+} tmm__xvector;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
+                                                        : 16) tmm__xvector_sums {
+    TMM_SUM v[TMM__WIDE];
+} tmm__xvector_sums;
+typedef struct alignas(2 * sizeof(TMM_SUM)) tmm__xsums2 {
+    TMM_SUM v[2];
+} tmm__xsums2;
+
+/* One element to shared memory, zero if not inside. */
+static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
+                                                      bool inside)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
+    else
+        *to = inside ? *from : (TMM_TYPE)0;
+}
+
+/* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by
+   a warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
+      a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
+      b0, b1: B(t, g), B(t + 4, g)
+      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
+static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                  TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+{
+    double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
+    double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
+    double b[2] = {(double)b0, (double)b1};
+    tmm__mma_double(sums, a, b);
+#pragma unroll
+    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
+}
+
+/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
+   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
+
+      parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
+               warp 0       warp 1                warp 7            lane: element
+                  \            |                    |
+                   +-----------+---- shared memory -+-->  warp 0: in this order, then to C
+   Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
+   two to five microseconds with its launch. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                   const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                   long long ldc, long long batchC)
+{
+    __shared__ TMM_SUM sums[8][32];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    long long element = blockIdx.x * 32ll + lane;
+    long long row = element / N, col = element % N;
+    bool inside = element < M * N;
+    int share = (parts + 7) / 8, first = warp * share;
+    int last = first + share < parts ? first + share : parts;
+    partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
+    TMM_SUM sum = 0;
+    if (inside) {
+#pragma unroll 8
+        for (int part = first; part < last; part++) {
+            sum += *partials;
+            partials += M * N;
+        }
+    }
+    sums[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || !inside) return;
+#pragma unroll
+    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    C += blockIdx.z * batchC + row * ldc + col;
+    tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
+}
+#endif

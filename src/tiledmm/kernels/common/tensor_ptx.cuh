@@ -1,0 +1,130 @@
+/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+   cores share.
+   Uses: once/ptx.cuh. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
+    !defined(TMM__PART_TENSOR_PTX)
+#define TMM__PART_TENSOR_PTX
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
+                                                      unsigned bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
+   lines / 16; bit 62, the layout with 128-byte swizzle. */
+static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
+   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
+   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
+   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
+   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
+   need be on the device at once: false says that it gave up. */
+static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
+   of row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        fragment[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif

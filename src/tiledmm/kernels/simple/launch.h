@@ -1,0 +1,109 @@
+/* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
+   Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
+   Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* A block of threads for each tile of C, of row->tile x row->tile elements. */
+static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
+                                           const tmm__xgemm__kernel *row, const void *kernel,
+                                           dim3 block)
+{
+    tmm__xgemm__product p = *product;
+    const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
+    void *arguments[20];
+    (void)tmm__xgemm__arguments(&p, arguments);
+    return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
+                       p.stream);
+}
+
+static inline tmm_status tmm__xgemm__global_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
+{
+    (void)p, (void)row;
+    return TMM_OK;
+}
+
+static inline tmm_status tmm__xgemm__global(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    return tmm__xgemm__tiles(p, row, (const void *)tmm__xgemm_global, dim3(edge, edge));
+}
+
+static inline double tmm__xgemm__global_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL; /* always slower than TMM_SHARED */
+}
+
+static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
+                                                  const tmm__xgemm__kernel *row)
+{
+    (void)p;
+    if (TMM__ONE_TILE && row->value != TMM_SHARED)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
+                         "TMM_SHARED",
+                         tmm_kernel_string(row->value));
+    return TMM_OK;
+}
+
+static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    const void *kernel = NULL;
+#if TMM__ONE_TILE
+    kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
+#else
+#define TMM__ROW(pass, name, tile_edge)                    \
+    if (row->tile == tile_edge) {                          \
+        kernel = (const void *)TMM_FN(gemm_shared_##name); \
+    }
+    TMM__SHARED_LIST(TMM__ROW)
+#undef TMM__ROW
+#endif
+    return tmm__xgemm__tiles(p, row, kernel, dim3(edge, edge));
+}
+
+/* Tiles of 16; or of another edge, if that is the only one. */
+static inline double tmm__xgemm__shared_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
+{
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__block_costs costs =
+        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
+    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16)
+               ? tmm__launch_time(&costs, &load)
+               : HUGE_VAL;
+}
+
+static inline tmm_status tmm__xgemm__register_takes(const tmm__xgemm__product *p,
+                                                    const tmm__xgemm__kernel *row)
+{
+    return tmm__xgemm__global_takes(p, row);
+}
+
+static inline double tmm__xgemm__register_time(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row)
+{
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    return tmm__launch_time(row->value == TMM_REGISTER_64
+                                ? &tmm__tuned()->register_64[TMM__TUNED_AS]
+                                : &tmm__tuned()->register_128[TMM__TUNED_AS],
+                            &load);
+}
+
+static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+    const void *kernel = NULL;
+#define TMM__ROW(pass, name, ...)                            \
+    if (row->tile == name) {                                 \
+        kernel = (const void *)TMM_FN(gemm_register_##name); \
+    }
+    TMM__REGISTER_LIST(TMM__ROW)
+#undef TMM__ROW
+    return tmm__xgemm__tiles(p, row, kernel, dim3(256));
+}
+#endif

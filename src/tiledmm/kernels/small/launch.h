@@ -1,0 +1,198 @@
+/* src/tiledmm/kernels/small/launch.h. LAUNCHERS of KERNEL SUM and SMALL.
+   Uses: once/costs.h, launch/product.h. Used by: kernels/skinny/launch.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
+   were parts, and giving back the memory of their sums. */
+static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
+                                         void *partials)
+{
+    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
+                         &p->beta, &p->C, &p->ldc, &p->strideC};
+    if (partials == NULL) return status;
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)tmm__xgemm_sum,
+                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
+                             arguments, p->stream);
+    (void)cudaFreeAsync(partials, p->stream);
+    return status;
+}
+
+/* An instance of KERNEL SMALL. */
+typedef struct tmm__xsmall__instance {
+    int rows, cols, bytes;
+    const void *kernel;
+} tmm__xsmall__instance;
+
+/* How a launch of KERNEL SMALL is made. */
+typedef struct tmm__xsmall__choice {
+    tmm__xsmall__instance instance;
+    long long parts;
+    int team_log2;                 /* the warps that divide the k of a tile, as a power of two */
+    double time;                   /* nanoseconds that it should take */
+    tmm__xsmall__instance unsplit; /* to take if there is no memory for parts: */
+    int unsplit_team_log2;
+} tmm__xsmall__choice;
+
+/* Costs of an instance; of one that was not measured: by its area, of the last. */
+static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
+{
+    const tmm__costs *t = tmm__tuned();
+    int n = 0;
+    while (n < TMM__TUNED_SMALL - 1 &&
+           (t->small_c[n].rows != i->rows || t->small_c[n].cols != i->cols))
+        n++;
+    tmm__small_costs c = t->small_c[n].tile[TMM__TUNED_AS];
+    const double area = (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols);
+    c.few *= area, c.step *= area, c.tile *= area, c.work *= area, c.odd *= area;
+    /* Warps that there is shared memory for. */
+    const double room =
+        floor((double)tmm__current_device()->shared * (1 << TMM__SMALL_WARPS_LOG2) / i->bytes);
+    c.warps = fmin(c.warps / area, room);
+    return c;
+}
+
+/* The warps of a block, as a power of two. A block of several teams is a coarse share: some
+   multiprocessors would have two of them while others have one. So a block has one team; but more
+   where each multiprocessor has so many blocks that one more or less does not count. */
+static inline int tmm__xgemm__small_block(int team_log2, double tiles)
+{
+    enum { MANY = 16 };
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    int warps_log2 = team_log2;
+    while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
+           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+        warps_log2++;
+    return warps_log2;
+}
+
+/* Nanoseconds of KERNEL SUM for `parts` parts of C. */
+static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
+    return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
+}
+
+/* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
+   long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
+static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
+                                                const tmm__xgemm__product *p)
+{
+#define TMM__ROW(pass, name, rows, cols) \
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
+    static const tmm__xsmall__instance instances[] = {TMM__SMALL_LIST(TMM__ROW)};
+#undef TMM__ROW
+    const tmm__device *device = tmm__current_device();
+    const tmm__costs *t = tmm__tuned();
+    const int count = (int)(sizeof instances / sizeof *instances);
+    double whole = HUGE_VAL;
+    memset(c, 0, sizeof *c);
+    c->time = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        const tmm__xsmall__instance *i = &instances[n];
+        const tmm__small_costs costs = tmm__xgemm__small_costs(i);
+        tmm__load load = tmm__xgemm__load(p, TMM__COST_SMALL, i->rows, i->cols);
+        const double tiles = load.blocks, steps = ceil(load.k / 8);
+        if (n > 0 && i->bytes > device->shared) continue;
+        double time = HUGE_VAL;
+        for (int team_log2 = 0; team_log2 <= (int)TMM__SMALL_WARPS_LOG2; team_log2++) {
+            const int team = 1 << team_log2;
+            if (team > 1 && team / 2 >= steps) break; /* half of them would have nothing to do */
+            const double one =
+                TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, team, tmm__small_time(&costs, &load, team));
+            time = fmin(time, one);
+            if (one <= whole) whole = one, c->unsplit = *i, c->unsplit_team_log2 = team_log2;
+            if (one <= c->time)
+                c->time = one, c->instance = *i, c->parts = 1, c->team_log2 = team_log2;
+        }
+        if (time < t->host || !device->pools) continue;
+        /* More parts than this would take longer to add up than they save. */
+        const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+        const double clocks = tmm__small_k_clocks(&costs, &load);
+        const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
+        const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
+        const double most_parts = floor(steps / (clocks > slow ? 16 : 8));
+        for (int turns = 1; turns <= 2; turns++) {
+            const double fit = floor(turns * load.processors / tiles);
+            const double parts = floor(fmin(fmin(fit, best), most_parts));
+            if (parts < 2) continue;
+            load.blocks = tiles * parts, load.k = p->K / parts;
+            time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
+                   tmm__xgemm__sum_time(p, parts);
+            time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+            if (time < c->time && time < t->gain * whole)
+                c->time = time, c->instance = *i, c->parts = (long long)parts,
+                c->team_log2 = TMM__SMALL_WARPS_LOG2;
+        }
+    }
+    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         c->unsplit.bytes / 3 * 2, device->shared);
+    return TMM_OK;
+}
+
+/* As many products as tiles fit in 32 bits. */
+static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product product)
+{
+    tmm__xgemm__product *p = &product;
+    tmm__xsmall__choice c;
+    const tmm__device *device = tmm__current_device();
+    tmm_status status = tmm__xgemm__small_plan(&c, p);
+    if (status != TMM_OK) return status;
+    void *partials = NULL;
+    if (c.parts > 1)
+        partials =
+            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.team_log2 = c.unsplit_team_log2;
+    const long long tiles =
+        ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
+    /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
+       them need less. */
+    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.parts);
+    int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
+                              device->shared);
+    void *arguments[20];
+    int count = tmm__xgemm__arguments(p, arguments);
+    arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
+    arguments[count++] = &partials;
+    const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
+    status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
+                         dim3(32u << warps_log2), bytes, arguments, p->stream);
+    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
+}
+
+static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row)
+{
+    (void)row;
+    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+static inline double tmm__xgemm__small_time(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    tmm__xsmall__choice c;
+    (void)row;
+    return tmm__xgemm__small_plan(&c, p) == TMM_OK ? c.time : HUGE_VAL;
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given,
+                                           const tmm__xgemm__kernel *row)
+{
+    tmm__xgemm__product p = *given;
+    (void)row;
+    long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
+    long long most = INT_MAX / tiles, batch = p.batch;
+    tmm_status status = TMM_OK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += most) {
+        p.batch = (unsigned)tmm__min(batch - first, most);
+        status = tmm__xgemm__small_launch(p);
+        p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
+    }
+    return status;
+}
+#endif

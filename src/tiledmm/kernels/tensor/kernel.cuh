@@ -1,0 +1,194 @@
+/* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
+   Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
+#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
+    tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
+                     const double *__restrict__ A, long long rsA, long long csA, long long batchA,
+                     const double *__restrict__ B, long long rsB, long long csB, long long batchB,
+                     double beta, double *__restrict__ C, long long ldc, long long batchC,
+                     int modeA, int modeB, const tmm__schedule s, int off_sectors)
+{
+#if TMM__BODIES
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
+    enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
+    const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
+    const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
+    /* Threads along the lines, lines that a pass copies, and passes of a step. */
+    enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = (int)THREADS / DEPTH, LINES = ALONG * WIDTH };
+    enum { PASSES = (LINES_M + LINES_N) / LINES };
+    /* Copies start after so many multiplications, one by one: from FIRST on, in SLOTS of them. */
+    enum { FIRST = DOWN > 1 ? 2 : 0, SLOTS = MATRICES * (HALVES - 1) - (DOWN == 4 ? 4 : FIRST) };
+    /* Bytes of 16 lines, of A in a stage, and of a stage. */
+    enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
+    const int STAGE_A = TILE_M / 16 * SQUARE;
+    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
+    extern __shared__ __align__(128) char tmm__tensor_stages[];
+    char *shared = tmm__tensor_stages;
+    tmm__tensor_open(&s);
+#if TMM__DOUBLE_TENSOR
+    if (s.unless != NULL && *s.unless != 0) return;
+#endif
+    enum { ALIGNS = DOWN == 1 };                         /* can the last step be the short one? */
+    const int rest = (int)(K - (s.steps - 1ll) * DEPTH); /* of the short step: 1 to DEPTH */
+    const bool short_last = ALIGNS && off_sectors;
+    /* Do copies go through L1? Those of 8 bytes all do. */
+    const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
+
+    for (int work = 0;; work++) {
+        int share = gridDim.x - 1 - tmm__block(), begin, end;
+        int tile = tmm__xfind_work(&s, work, share, &begin, &end);
+        if (tile >= s.tiles_down * s.tiles_across) break;
+        int down, across;
+        tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Large tiles are moved back inside, unless what lies outside may be read. */
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
+
+        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
+           and how far apart the elements of its passes are in memory. */
+        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
+        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+        int kA = single, lineA = pair, kB = single, lineB = pair;
+        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
+        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
+        int toA =
+            along_kA ? tmm__xsquare(lineA, kA) : tmm__xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
+        int toB =
+            along_kB ? tmm__xsquare(lineB, kB) : tmm__xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
+        toB += STAGE_A;
+        /* The bits that 4 k and 8 lines change. */
+        int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
+        int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
+        unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
+        unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
+
+        /* Where this lane finds its element of the first fragments. */
+        int lane = thread % 32, g = lane / 4, t = lane % 4;
+        int firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+        int firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+        firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
+        firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
+
+        /* How many lines of what it copies exist, from its first on. */
+        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
+        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
+
+        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
+        tmm__tensor_clear(sum);
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            bool is_short = short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
+            int depth = is_short ? rest : DEPTH;
+            if (stage < left) {
+                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+#pragma unroll
+                for (int i = 0; i < PASSES; i++)
+                    tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
+                                     toB, eightB, fromB, strideB, cols, tall, near);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+        int read = 0; /* where the stage that is worked on begins */
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            tmm__tensor_load_B(b[0][j], shared + read, firstB, 0, j, fourB, eightB);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+            tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
+        if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
+    steps:
+#pragma unroll 1
+        for (; (left & STEPS) > 0; left--) {
+            /* Everyone has left the stage before this one: refill it. */
+            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+#pragma unroll
+            for (int half = 0; half < HALVES; half++) { /* 8 k */
+                const bool last = half == HALVES - 1;
+                const int next = last ? 0 : half + 1;
+#pragma unroll
+                for (int n = 0; n < MATRICES; n++) {
+                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                    if (last && n == 1) { /* on to the next stage, which must be complete */
+                        TMM__COPY_WAIT(STAGES - 2);
+                        __syncthreads();
+                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    }
+                    if (DOWN < 4) TMM__KEEP_ORDER();
+                    if (last && i == 0 ? n == 1 : j == 0)
+                        tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
+                                           eightA);
+                    if (pair == 0 || pair == 1) {
+                        tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
+                                           2 * pair, fourB, eightB);
+                        tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
+                                           2 * pair + 1, fourB, eightB);
+                    }
+                    if (DOWN < 4) TMM__KEEP_ORDER();
+#pragma unroll
+                    for (int pass = 0; pass < PASSES; pass++)
+                        if (slot == pass * SLOTS / PASSES + FIRST)
+                            tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
+                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
+                }
+                if (half == HALVES - 2) {
+                    tmm__copy_commit();
+                    fromA += DEPTH * csA * SIZE;
+                    fromB += DEPTH * rsB * SIZE;
+                }
+            }
+        }
+        if (ALIGNS && left != 0) { /* the next copies are those of the short step */
+            left = STAGES, thread = tmm__thread();
+            if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
+            if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
+            goto steps;
+        }
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the copies of the next work may begin */
+        thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
+#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+        /* Found anew: kept through the loop above, these would take a register too many. */
+        TMM__HIDE(work);
+        tile = tmm__xfind_work(&s, work, share, &begin, &end);
+#endif
+        if (tmm__tensor_by_cluster(&s, shared + (int)STAGES * STAGE, share, tile, tall, M, N, alpha,
+                                   beta, C, ldc, sum))
+            return;
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm__tensor_leave_sums(&s, share, thread, sum);
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (end < s.steps) /* the owner: add what the others have left */
+            tmm__tensor_add_partials(&s, share, tile, thread, sum);
+        tmm__tensor_store_tile(&s, tile, tall, M, N, C + blockIdx.z * batchC, ldc, shared, alpha,
+                               beta, sum);
+#if TMM__TENSOR_WIDTH == 1
+        __syncthreads(); /* the copies of the next work would overwrite what is stored */
+#endif
+    }
+#endif
+}
+#endif

@@ -1,0 +1,167 @@
+/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
+   Uses: kernels/pipelined/plan.h. Used by: kernels/tensor/launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
+#define TMM__PART_TENSOR_PLAN
+/* An instance of KERNEL TENSOR. */
+typedef struct tmm__tensor_instance {
+    int tile_m, tile_n, warps;
+    int width;  /* elements to a copy */
+    int blocks; /* to a multiprocessor */
+    int turns;  /* its tile can be tile_n x tile_m, too */
+    const void *kernel;
+} tmm__tensor_instance;
+
+/* Its costs. Of an instance that was not measured: of the first one, by the area. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
+{
+    const tmm__costs *t = tmm__tuned();
+    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
+        if (t->tensor.instances[n].tile_m == i->tile_m &&
+            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
+            return t->tensor.instances[n].block;
+    return tmm__scaled(&t->tensor.instances[0].block,
+                       (double)i->tile_m * i->tile_n /
+                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
+}
+
+/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
+   columns read these at the same time if they begin at the same k, so that memory gives them once.
+   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
+   over the launch like events of a Poisson process: the bytes that go by between two of them are
+   more than L2 keeps with a chance of exp(-n kept / all). */
+static inline double tmm__again(const tmm__division *d)
+{
+    const double A = d->load.a_bytes, B = d->load.bytes - A;
+    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
+    const double each = kept / (A + B);
+    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
+           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
+}
+
+/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
+   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
+static inline double tmm__power_time(double work, double area, double copied)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
+    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
+    const double time = work / (rate * device->processors * device->gpu.clock);
+    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
+}
+
+/* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
+   a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
+   Returns the blocks to launch, or `blocks`. */
+static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
+                                            const tmm__block_costs *costs, int blocks, double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
+        while (n >= 2 && tiles > per * d->clusters[n]) n--;
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
+        tmm__division spread = *d;
+        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
+        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
+        double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                       tmm__in_nanoseconds(t->tensor.cluster + sums);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, n, guess);
+        if (guess >= *time) continue;
+        *time = guess;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
+        s->cluster = n;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
+   the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
+   take. */
+static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
+                                   const tmm__division *d, double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
+    const double clock = tmm__in_nanoseconds(1);
+    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
+    int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
+    double area = (double)i->tile_m * i->tile_n;
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    if (!d->cut_k || steps == 0) return blocks;
+    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
+       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
+       tiles. */
+    const int small = i->tile_m <= 64 && i->tile_n <= 64;
+    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(per * processors / tiles, steps / 4);
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        n = (steps + each - 1) / each;
+        const double split = tmm__slices_time(d, &costs, depth, n);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
+            if (reduce)
+                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
+                                                   ? t->tensor.reduce_slice_wide
+                                                   : t->tensor.reduce_slice);
+            const double guess =
+                TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more);
+            if (guess >= *time) continue;
+            *time = guess;
+            blocks = s->streamk_blocks = tiles * n;
+            s->streamk_tiles = tiles;
+            s->reduce = reduce;
+        }
+    }
+    if (small) blocks = tmm__plan_tensor_clusters(s, d, &costs, blocks, time);
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
+       at once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
+        (long long)rest * steps <= INT_MAX) {
+        tmm__load load = d->load;
+        load.blocks = tiles - rest;
+        double guess = tmm__launch_time(&costs, &load) +
+                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                                t->tensor.last + t->tensor.last_slice * (slices - 1));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
+        if (guess < *time) {
+            *time = guess;
+            blocks = tiles - rest + rest * slices;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * slices;
+            s->reduce = s->cluster = 0;
+        }
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        tmm__load load = d->load;
+        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
+        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
+        double guess = tmm__launch_time(&costs, &load);
+        guess += clock * (t->tensor.even +
+                          t->tensor.even_partial * area *
+                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
+        if (guess < *time) {
+            *time = guess;
+            blocks = s->streamk_blocks = slots;
+            s->streamk_tiles = streamk_tiles;
+            s->reduce = s->cluster = 0;
+        }
+    }
+    return blocks;
+}
+#endif

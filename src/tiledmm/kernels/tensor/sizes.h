@@ -1,0 +1,23 @@
+/* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
+   Uses: once/passes.h. Used by: kernels/tensor/. */
+#if TMM__KERNELS && !defined(TMM__PART_TENSOR_SIZES)
+#define TMM__PART_TENSOR_SIZES
+/* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
+enum { TMM__TENSOR_DEPTH = 16 };
+enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank conflicts */
+#define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
+#define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
+
+/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
+   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
+#define TMM__TENSOR_LIST(_)   \
+    _(1, 128x128, 4, 4, 2, 1) \
+    _(2, 64x64, 2, 2, 2, 3)   \
+    _(3, any, 2, 2, 1, 3)     \
+    _(4, 32x64, 2, 1, 2, 4)
+#define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
+#define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
+#define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
+#define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
+#endif

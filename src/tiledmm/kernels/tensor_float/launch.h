@@ -1,0 +1,495 @@
+/* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
+   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
+#ifndef TMM__FLOAT_LAUNCH_ONCE
+#define TMM__FLOAT_LAUNCH_ONCE
+/* Several parts to a block are for where they gain more than the model errs. */
+#define TMM__FLOAT_SEVERAL 1.15
+enum {
+    TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
+    TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
+    TMM__FLOAT_PACE_BYTES = 16,       /* of the workspace, for one counter */
+    TMM__FLOAT_PARTS_AREA = 128 * 64, /* of tiles that may be cut */
+    TMM__FLOAT_PART_WINDOWS = 2,      /* of 64 k of a part, at least */
+    TMM__FLOAT_ROUNDS = 8,            /* of parts, that a block has, at most */
+    TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
+    TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
+};
+
+/* By which instruction products of FP16 are computed. */
+typedef enum tmm__float_instruction {
+    TMM__BY_MULTIPLY_ADD, /* the portable kernel */
+    TMM__BY_MMA_SYNC,
+    TMM__BY_WGMMA
+} tmm__float_instruction;
+
+/* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
+   multiprocessor; tuned: its place in once/tuning.h. */
+typedef struct tmm__float_instance {
+    const char *name;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+} tmm__float_instance;
+
+/* What was chosen: an instance, in how many parts the k of each tile are cut, and how many blocks
+   of 32 k a part has; parts in all, if they are cut, else 0, and bytes of each. */
+typedef struct tmm__float_choice {
+    int instance, parts, part_blocks, pieces, piece_bytes;
+} tmm__float_choice;
+
+/* How operands are converted: blocks of a cluster; threads of a block. */
+typedef struct tmm__convert_plan {
+    int ranks, threads;
+} tmm__convert_plan;
+
+/* Where KERNEL TENSOR FLOAT has its workspace; its bytes. */
+typedef struct tmm__float_memory {
+    tmm__fp16_operand operands[2];
+    unsigned *doubt, *pace;
+    void *partials;
+    unsigned long long *flags;
+    size_t bytes;
+} tmm__float_memory;
+#endif
+
+/* Instance number n, TMM__WGMMA_256x128 and the like. */
+static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
+{
+#define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
+    {#name,                                                      \
+     TMM__BY_WGMMA,                                              \
+     TMM_FN(wgmma_rows_##name),                                  \
+     cols,                                                       \
+     k_groups,                                                   \
+     TMM_FN(wgmma_bytes_##name),                                 \
+     384,                                                        \
+     1,                                                          \
+     stages,                                                     \
+     TMM__WGMMA_##name},
+#define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
+    {#name,                                             \
+     TMM__BY_MMA_SYNC,                                  \
+     TMM_FN(mma_edge_##name),                           \
+     TMM_FN(mma_edge_##name),                           \
+     1,                                                 \
+     TMM_FN(mma_bytes_##name),                          \
+     256,                                               \
+     blocks,                                            \
+     stages,                                            \
+     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+    static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+#undef TMM__WGMMA_ROW
+#undef TMM__MMA_ROW
+    return &instances[n];
+}
+
+static inline const void *tmm__xgemm__float_kernel(int n)
+{
+#define TMM__WGMMA_CASE(pass, name, first, second) \
+    case TMM__WGMMA_##first:                       \
+    case TMM__WGMMA_##second:                      \
+        return (const void *)TMM_FN(gemm_float_wgmma_##name);
+#define TMM__MMA_CASE(pass, name, ...) \
+    case TMM__MMA_##name: return (const void *)TMM_FN(gemm_float_mma_##name);
+    switch (n) {
+        TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_CASE)
+        TMM__MMA_LIST(TMM__MMA_CASE)
+    }
+#undef TMM__WGMMA_CASE
+#undef TMM__MMA_CASE
+    return (const void *)tmm__xgemm_float_portable;
+}
+
+/* The most shared memory that an instance of the same kernel takes. */
+static inline int tmm__xgemm__float_bytes(int n)
+{
+    int most = 0;
+    for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
+        if (tmm__xgemm__float_kernel(other) == tmm__xgemm__float_kernel(n) &&
+            tmm__xgemm__float_instance(other)->bytes > most)
+            most = tmm__xgemm__float_instance(other)->bytes;
+    return most;
+}
+
+/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
+   sm_90a; for others they are empty, and then without the static shared memory of their barriers.
+   Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
+static inline int tmm__xgemm__float_instruction(void)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__kernel_facts *facts = tmm__compiled(tmm__xgemm__float_kernel(0));
+    if (facts->static_shared > 0)
+        return device->capability == 90 && device->shared >= tmm__xgemm__float_bytes(0)
+                   ? TMM__BY_WGMMA
+                   : TMM__BY_MULTIPLY_ADD;
+    return device->capability >= 80 && facts->ptx_version >= 80 &&
+                   device->shared >= tmm__xgemm__float_bytes(TMM__WGMMA_INSTANCES)
+               ? TMM__BY_MMA_SYNC
+               : TMM__BY_MULTIPLY_ADD;
+}
+
+/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
+   while the launch before them in the stream still works: they wait themselves. */
+static inline tmm_status tmm__xgemm__float_launch(const void *kernel, dim3 grid, int threads,
+                                                  int bytes, int cluster, void **arguments,
+                                                  tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
+        tmm__compiled(tmm__xgemm__float_kernel(0))->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)cluster;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+#endif
+}
+
+/* The least magnitude that an element which is not zero may have after scaling, for its line not to
+   be wide. */
+static inline float tmm__xgemm__least_element(long long K)
+{
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
+       of 64 k that are added in parts: bench/notes/tensor_float.md. */
+    static const int from[] = {93, 188, 503, 1628, 5860, 22250};
+    int t = 0;
+    while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
+    return ldexpf(1, -14 - t);
+}
+
+/* The bounds of the product of the scales of a row and a column. */
+static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float *scale_max)
+{
+    int log = 0;
+    while (K > 1ll << log) log++;
+    *scale_min = ldexpf(1, -120);
+    *scale_max = ldexpf(1, 97 - log);
+}
+
+/* What the sum of an element with wide lines must be at least, before it is scaled back, for the
+   bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
+static inline float tmm__xgemm__doubt_below(long long K)
+{
+    double windows = ceil(K / 32.0);
+    double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
+    return (float)(1.01 * least * (1 + (K + 2) / 16777216.0));
+}
+
+/* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
+   *offset on, which is moved behind them. */
+static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *offset,
+                                                         long long lines, long long K,
+                                                         long long products)
+{
+    tmm__fp16_operand x;
+    x.line_blocks = (int)((lines + 63) / 64);
+    x.k_blocks = (int)((K + 63) / 64 * 2);
+    size_t blocks = (size_t)products * x.k_blocks * x.line_blocks * TMM__BLOCK_BYTES;
+    x.blocks = (unsigned char *)memory + *offset;
+    x.scales = (float *)(memory + *offset + blocks);
+    *offset += blocks + ((size_t)products * x.line_blocks * 256 + 1023) / 1024 * 1024;
+    return x;
+}
+
+/* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
+static inline size_t tmm__xgemm__doubt_bytes(long long M, long long N)
+{
+    return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
+}
+
+/* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
+   or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
+static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups)
+{
+    const int wgmma = tmm__xgemm__float_instruction() == TMM__BY_WGMMA;
+    tmm__convert_plan plan = {1, 128};
+    if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
+        plan.ranks = TMM__MOST_CLUSTER;
+        plan.threads =
+            (int)(K - 1) / (4 * plan.ranks) / 32 * 32 + 32; /* with 32 k of a line each */
+        return plan;
+    }
+    while (plan.threads < 1024 && 4 * plan.threads < K) plan.threads *= 2;
+    if (plan.threads < 512 && 2 * groups * plan.threads <= 1024 * tmm__current_device()->processors)
+        plan.threads *= 2;
+    return plan;
+}
+
+/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
+   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+   What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
+static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
+{
+    const double most_threads = 1024; /* on a multiprocessor */
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    const tmm__convert_plan plan = tmm__xgemm__convert_plan(p->K, groups);
+    const double rounds =
+        (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
+    double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
+    bytes += fmax(bytes - device->gpu.l2_bytes, 0);
+    return device->gpu.launch +
+           tmm__in_nanoseconds(t->fp16.convert + fmax(rounds, 1) * t->fp16.convert_round) +
+           bytes / (t->fp16.convert_rate * device->gpu.memory);
+}
+
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
+   already. */
+static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[2],
+                                             const tmm__fp16_operand to[2], const int groups[2],
+                                             unsigned batch, tmm_stream stream)
+{
+    const int all = groups[0] + groups[1];
+    if (all == 0) return TMM_OK;
+    tmm__convert_plan plan = tmm__xgemm__convert_plan(K, all);
+    tmm__lines from_a = from[0], from_b = from[1];
+    tmm__fp16_operand to_a = to[0], to_b = to[1];
+    int depth = (int)K, groups_A = groups[0];
+    float least_element = tmm__xgemm__least_element(K);
+    const void *kernel = (const void *)tmm__xgemm_convert;
+    void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
+                         &from_a, &to_a,          &from_b,   &to_b};
+    /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
+    if (tmm__xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return tmm__xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
+                                    plan.ranks, arguments, stream);
+}
+
+/* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
+static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int instruction)
+{
+    const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
+    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
+}
+
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
+   its own is given those of the first, by its `area`, first_area times as large. */
+static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
+                                              double windows, int odd, double first_area)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int by = i->instruction == TMM__BY_MMA_SYNC;
+    const double processors = tmm__current_device()->processors;
+    const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
+    const double rounds = ceil(share / i->blocks);
+    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
+    const int n = tuned ? i->tuned : 0;
+    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    if (!tuned) window *= i->blocks * area / first_area;
+    double each = windows * window + t->fp16.tile[by][n];
+    if (odd) each += i->blocks * area * t->fp16.odd[by];
+    double time = t->fp16.once[by] + rounds * each;
+    if (parts > 1 && rounds > 1)
+        time = TMM__FLOAT_SEVERAL * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
+    else if (parts > 1)
+        time += t->fp16.part[0] + (parts - 1) * t->fp16.add[0];
+    return time;
+}
+
+/* The instance for this instruction that takes least time, and in how many parts the k of each tile
+   are cut. Returns nanoseconds. Parts are for one product, by wgmma where all columns go at once;
+   where warpgroups share k, a block has no second one. */
+static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
+                                            tmm__float_choice *best)
+{
+    const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
+    const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
+    const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
+    double least = 0;
+    double first_area = 0; /* of the first instance for this instruction */
+    memset(best, 0, sizeof *best);
+    best->instance = TMM__PORTABLE_64x64, best->parts = 1;
+    for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
+        const tmm__float_instance *i = tmm__xgemm__float_instance(n);
+        if (i->instruction != instruction) continue;
+        double area = (double)i->tile_m * i->tile_n;
+        if (first_area == 0) first_area = area;
+        double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
+        /* Blocks whose warpgroups share k have one tile each. */
+        if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
+        const int small = instruction == TMM__BY_WGMMA && area <= (int)TMM__FLOAT_PARTS_AREA;
+        const int most = small && cut && batch == 1 ? TMM__FLOAT_PARTS : 1;
+        for (int parts = 1; parts <= most; parts++) {
+            const double of_part = ceil(windows / parts), rounds = tiles * parts / processors;
+            if (parts > 1 && (of_part < (int)TMM__FLOAT_PART_WINDOWS ||
+                              rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
+                break;
+            if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
+            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
+            time = TMM__FLOAT_GUESS(n, time);
+            time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
+            if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
+            least = time;
+            best->instance = n, best->parts = parts, best->part_blocks = (int)(2 * of_part);
+            best->pieces = parts > 1 ? (int)(parts * tiles) : 0,
+            best->piece_bytes = (int)(4 * area);
+        }
+    }
+    return tmm__in_nanoseconds(least);
+}
+
+/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
+   devices for displays. */
+static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
+{
+    const tmm__device *device = tmm__current_device();
+    const int instruction = tmm__xgemm__float_instruction(), capability = device->capability;
+    tmm__float_choice choice;
+    (void)row;
+    if (instruction != TMM__BY_WGMMA &&
+        (instruction != TMM__BY_MMA_SYNC ||
+         (capability != 80 && capability != 90 && capability != 100)))
+        return HUGE_VAL;
+    return tmm__xgemm__convert_time(p) + device->gpu.launch +
+           tmm__xgemm__float_plan(p, instruction, &choice);
+}
+
+/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
+   bounds. */
+static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job,
+                                                    const tmm__float_choice *choice,
+                                                    tmm_stream stream)
+{
+    const long long M = job.M, N = job.N, K = job.K;
+    double processors = tmm__current_device()->processors;
+    const tmm__float_instance *i = tmm__xgemm__float_instance(choice->instance);
+    job.instance = choice->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.parts = choice->parts, job.s.steps = choice->part_blocks;
+    job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
+    job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
+    double places = i->blocks * processors;
+    int blocks = (int)(tiles < places ? tiles : places);
+    tmm__xgemm__scale_bounds(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = tmm__xgemm__doubt_below(K);
+    /* Blocks keep together where they have several large tiles and L2 does not hold all they
+       read. */
+    if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
+        4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
+        cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
+        if (error != cudaSuccess) return tmm__cuda(error, "cudaMemsetAsync");
+    } else {
+        job.pace = NULL;
+    }
+    const void *kernel = tmm__xgemm__float_kernel(job.instance);
+    tmm_status status = tmm__allow_shared(kernel, tmm__xgemm__float_bytes(job.instance));
+    if (status != TMM_OK) return status;
+    void *arguments[] = {&job};
+    return tmm__xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
+                                    stream);
+}
+
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
+   beyond 32 bits. */
+static inline int tmm__xgemm__float_fits(long long M, long long N, long long K)
+{
+    long long most = TMM__WGMMA_LINES_MAX;
+    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
+           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+}
+
+/* The choice for a product or more. */
+static inline tmm__float_choice tmm__xgemm__float_choose(const tmm__xgemm__product *p)
+{
+    tmm__float_choice choice;
+    (void)tmm__xgemm__float_plan(p, TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction()),
+                                 &choice);
+    return choice;
+}
+
+/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
+   doubtful elements, a counter, parts of tiles and a flag for each. */
+static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
+                                                        const tmm__fp16_operand *const *ready,
+                                                        const tmm__float_choice *choice,
+                                                        unsigned products, char *memory)
+{
+    tmm__float_memory place;
+    memset(&place, 0, sizeof place);
+    for (int i = 0; i < 2; i++) {
+        const long long lines = i == 0 ? p->M : p->N, stride = i == 0 ? p->strideA : p->strideB;
+        if (ready != NULL && ready[i] != NULL)
+            place.operands[i] = *ready[i];
+        else
+            place.operands[i] = tmm__xgemm__fp16_operand(memory, &place.bytes, lines, p->K,
+                                                         p->batch > 1 && stride ? products : 1);
+    }
+    const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
+    const size_t pieces = (size_t)choice->pieces;
+    place.doubt = (unsigned *)(memory + place.bytes);
+    place.pace = (unsigned *)(memory + place.bytes + doubt);
+    place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
+    place.partials = memory + place.bytes;
+    place.bytes += pieces * choice->piece_bytes;
+    place.flags = (unsigned long long *)(memory + place.bytes);
+    place.bytes += pieces * sizeof *place.flags;
+    return place;
+}
+
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
+   converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
+static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
+                                           const tmm__fp16_operand *const *ready, size_t *missing)
+{
+    const long long M = p->M, N = p->N, K = p->K;
+    const unsigned batch = p->batch;
+    tmm_stream stream = p->stream;
+    tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
+                          {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
+    /* Products at a time: all that take 1 GiB, or one. */
+    size_t each = tmm__xgemm__doubt_bytes(M, N);
+    for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
+    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
+    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
+    const size_t bytes = tmm__xgemm__float_place(p, ready, &choice, most, NULL).bytes;
+    char *memory = (char *)tmm__workspace(bytes, stream);
+    *missing = memory == NULL ? bytes : 0;
+    if (memory == NULL) return TMM_OK;
+    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, &choice, most, memory);
+    int groups[2];
+    for (int i = 0; i < 2; i++)
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
+    tmm_status status = TMM_OK;
+    for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
+        unsigned products = (unsigned)tmm__min(batch - first, most);
+        from[0].X = p->A + first * from[0].product_stride;
+        from[1].X = p->B + first * from[1].product_stride;
+        tmm__float_job job;
+        memset(&job, 0, sizeof job);
+        job.M = M, job.N = N, job.K = K;
+        job.from_a = from[0], job.from_b = from[1];
+        job.a = place.operands[0], job.b = place.operands[1];
+        job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
+        job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
+        job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
+        job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
+        job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
+        if (TMM__CLEAR_FLAGS && choice.pieces > 0)
+            (void)cudaMemsetAsync(job.s.flags, 0, choice.pieces * sizeof *job.s.flags, stream);
+        status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, &choice, stream);
+    }
+    (void)cudaFreeAsync(memory, stream);
+    return status;
+}
+#endif

@@ -1,0 +1,194 @@
+/* src/tiledmm/launch/product.h. One product, as all launchers take it.
+   Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
+   row to row, from column to column, from product to product. */
+typedef struct tmm__xgemm__product {
+    long long M, N, K;
+    TMM_TYPE alpha;
+    const TMM_TYPE *A;
+    long long rsA, csA, strideA;
+    const TMM_TYPE *B;
+    long long rsB, csB, strideB;
+    TMM_TYPE beta;
+    TMM_TYPE *C;
+    long long ldc, strideC;
+    unsigned batch; /* at most TMM__MOST_GRID */
+    int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
+                       the device; TMM__PACK: operands may be packed, in memory for copies of them */
+    tmm_stream stream;
+#if TMM__DOUBLE_TENSOR
+    const unsigned *unless; /* see tmm__schedule */
+#endif
+} tmm__xgemm__product;
+
+/* Sizes and strides, for leading dimensions and ops; all else is zero. */
+static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
+                                                           long long N, long long K, long long lda,
+                                                           long long ldb)
+{
+    tmm__xgemm__product p;
+    memset((void *)&p, 0, sizeof p);
+    p.M = M, p.N = N, p.K = K;
+    p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
+    p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
+    return p;
+}
+
+/* Which numbers of once/tuning.h are this type's. */
+#define TMM__TUNED_AS                             \
+    (TMM__IS_FLOAT    ? (int)TMM__TUNED_AS_FLOAT  \
+     : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
+                      : (int)TMM__TUNED_AS_OTHER)
+
+/* What a launch has to do that computes a tile of rows x cols with each block. */
+static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
+                                         int cols)
+{
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
+    tmm__load load;
+    load.family = family, load.type = TMM__TUNED_AS;
+    load.processors = TMM__BUSY(tmm__current_device()->processors);
+    load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
+    load.k = K;
+    load.area = (double)rows * cols, load.copied = (rows + cols) * size;
+    load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
+    load.c_bytes = size * M * N * p->batch;
+    const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
+    const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
+    const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
+    load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
+    load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
+    load.even = 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    return load;
+}
+
+/* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
+typedef struct tmm__xgemm__kernel {
+    tmm_kernel value;
+    int tile; /* the least edge of its tiles of C */
+    /* Can it do this product on the current device, whatever the pointers? If not, the error. */
+    tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    /* Nanoseconds that it should take; HUGE_VAL: TMM_AUTO does not ask for it. */
+    double (*time)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    /* Launches it for a product that it takes. */
+    tmm_status (*run)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+} tmm__xgemm__kernel;
+
+/* Leading dimensions. */
+static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
+{
+    return p->csA == 1 ? p->rsA : p->csA;
+}
+
+static inline long long tmm__xgemm__ldb(const tmm__xgemm__product *p)
+{
+    return p->csB == 1 ? p->rsB : p->csB;
+}
+
+/* The arguments that all kernels but SKINNY begin with. Returns how many. */
+static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments)
+{
+    void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
+                          &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
+                          &p->beta, &p->C,       &p->ldc, &p->strideC};
+    memcpy(arguments, list, sizeof list);
+    return (int)(sizeof list / sizeof *list);
+}
+
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
+   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
+   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
+static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
+{
+    long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
+    long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
+    return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
+}
+
+/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
+{
+    return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
+           ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
+}
+
+/* The error if it does not reach. */
+static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row)
+{
+    const long long lda = tmm__xgemm__lda(p), ldb = tmm__xgemm__ldb(p);
+    if (tmm__xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K, lda, ldb);
+}
+
+#if TMM__FAST
+/* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
+typedef struct tmm__xgemm__memory {
+    char *all; /* from the pool; NULL: none was needed, or there was none */
+    size_t bytes;
+    TMM_TYPE *packed_A, *packed_B;
+} tmm__xgemm__memory;
+
+/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
+   schedule needs them in memory. 0 if there is too little. */
+static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
+                                       long long pitchA, long long pitchB, size_t tile,
+                                       tmm_stream stream)
+{
+    size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
+    size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
+    size_t streamk_blocks = s->streamk_tiles > 0 && s->cluster == 0 ? (size_t)s->streamk_blocks : 0;
+    size_t flags = streamk_blocks * sizeof *s->flags;
+    memset(memory, 0, sizeof *memory);
+    memory->bytes = bytesA + bytesB + streamk_blocks * tile + flags;
+    if (memory->bytes == 0) return 1;
+    memory->all = (char *)tmm__workspace(memory->bytes, stream);
+    if (memory->all == NULL) return 0;
+    memory->packed_A = (TMM_TYPE *)memory->all;
+    memory->packed_B = memory->packed_A + K * pitchA;
+    s->partials = memory->all + bytesA + bytesB;
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + streamk_blocks * tile);
+    s->ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
+    return 1;
+}
+
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
+                                          const tmm__xgemm__memory *memory, long long pitchA,
+                                          long long pitchB)
+{
+    TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
+    dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                 (unsigned)tmm__min((p->K + 63) / 64, TMM__MOST_GRID), 2);
+    void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
+                         &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
+    if (pitchA + pitchB == 0) return TMM_OK;
+    tmm_status status =
+        tmm__launch((const void *)tmm__xpack, squares, dim3(256), 0, arguments, p->stream);
+    if (pitchA > 0) p->A = packed_A, p->rsA = 1, p->csA = pitchA, s->packed_A = 1;
+    if (pitchB > 0) p->B = packed_B, p->csB = 1, p->rsB = pitchB, s->packed_B = 1;
+    return status;
+}
+#endif
+
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
+   whether KERNEL TENSOR left them. */
+static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedule *s, int rows,
+                                            int warps_down, int slices, int tensor)
+{
+    int tiles = s->tiles_down * s->tiles_across;
+    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
+    return tmm__launch((const void *)tmm__xgemm_reduce,
+                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
+                       p->stream);
+}
+#endif
+#endif
