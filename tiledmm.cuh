@@ -188,8 +188,9 @@
      tmm_host_release() gives back the pinned memory, and the pools' but for 64 MiB; the end of the
      program does so, too, by atexit.
      peer access     tmm_?gemm_host and _multi let devices read each other's memory; that stays so.
-   Of each thread, until it ends: the sentence of tmm_last_error(), and what is known of devices
-   and kernels, some 90 KB. No thread, stream or event outlives a call; the current device stays.
+   Of each thread, until it ends: the sentence of tmm_last_error(), what is known of devices and
+   kernels, and its latest plans, some 110 KB. No thread, stream or event outlives a call; the current
+   device stays.
    CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
    call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
@@ -793,31 +794,55 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
    is the last line.
-       NAME(value, string)                   stands for a kernel that gemm__resolve finds
-       KERNEL(value, string, run, tile)
-   `run` is the name of the kernel's launcher, with _takes behind it of the function that says
-   whether it takes a product, and with _time of the one that says how long it should take: see
-   gemm__kernel. `tile` is the least edge of its tiles of C. TMM_AUTO_TENSOR is TMM_AUTO, which may
-   take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
-#define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
-    NAME(TMM_AUTO, "auto")                                                           \
-    KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
-    KERNEL(TMM_SHARED, "shared", gemm__shared, TMM__SHARED_TILE)                     \
-    KERNEL(TMM_SHARED_8, "shared_8", gemm__shared, 8)                                \
-    KERNEL(TMM_SHARED_16, "shared_16", gemm__shared, 16)                             \
-    KERNEL(TMM_SHARED_32, "shared_32", gemm__shared, 32)                             \
-    NAME(TMM_REGISTER, "register")                                                   \
-    KERNEL(TMM_REGISTER_64, "register_64", gemm__register, 64)                       \
-    KERNEL(TMM_REGISTER_128, "register_128", gemm__register, 128)                    \
-    KERNEL(TMM_PIPELINED, "pipelined", TMM__IF_FAST_NOT_DOUBLE(gemm__pipelined), 64) \
-    KERNEL(TMM_SMALL, "small", TMM__IF_FAST(gemm__small), 16)                        \
-    KERNEL(TMM_SKINNY, "skinny", TMM__IF_FLOATING_FAST(gemm__skinny), 16)            \
-    KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
-    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
-    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), 8)                         \
-    KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)             \
-    KERNEL(TMM_NARROW, "narrow", TMM__IF_FLOAT_FAST(gemm__narrow), 24)               \
-    KERNEL(TMM_DIRECT, "direct", TMM__IF_FAST(gemm__direct), 1)
+       NAME(value, string)                   stands for a kernel that gemm__stands_for finds
+       KERNEL(value, string, tile, takes, competes, plan, launch)
+   `tile` is the least edge of its tiles of C; the functions are the members of gemm__kernel. Of types
+   and programs that leave a kernel out, TMM__IF_FAST and its like give a row that refuses.
+   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
+#define TMM__KERNEL_LIST(NAME, KERNEL)                                                            \
+    NAME(TMM_AUTO, "auto")                                                                        \
+    KERNEL(TMM_GLOBAL, "global", 32, tmm__xgemm__all_taken, NULL, tmm__xgemm__global_plan,        \
+           tmm__xgemm__tiles)                                                                     \
+    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xgemm__shared_takes,                      \
+           tmm__xgemm__shared_competes, tmm__xgemm__shared_plan, tmm__xgemm__tiles)               \
+    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,    \
+           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
+    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes, \
+           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
+    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes, \
+           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
+    NAME(TMM_REGISTER, "register")                                                                \
+    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xgemm__all_taken,                             \
+           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
+    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xgemm__all_taken,                          \
+           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
+    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                        \
+           TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,            \
+                                   tmm__xgemm__pipelined_plan, tmm__xgemm__pipelined))            \
+    KERNEL(TMM_SMALL, "small", 16,                                                                \
+           TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
+                        tmm__xgemm__small_plan, tmm__xgemm__small))                               \
+    KERNEL(TMM_SKINNY, "skinny", 16,                                                              \
+           TMM__IF_FLOATING_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,           \
+                                 tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                    \
+    KERNEL(TMM_TENSOR, "tensor", 64,                                                              \
+           TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                 \
+                        TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,      \
+                                       tmm__xgemm__tensor)))                                      \
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                          \
+    KERNEL(TMM_OUTER, "outer", 8,                                                                 \
+           TMM__IF_FAST(tmm__xgemm__outer_takes, tmm__xgemm__outer_competes,                      \
+                        tmm__xgemm__outer_plan, tmm__xgemm__outer))                               \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                    \
+           TMM__IF_FAST(tmm__xgemm__int8_takes,                                                   \
+                        TMM__IF_INT8(tmm__xgemm__int8_competes, tmm__xgemm__int8_plan,            \
+                                     tmm__xgemm__split)))                                         \
+    KERNEL(TMM_NARROW, "narrow", 24,                                                              \
+           TMM__IF_FLOAT_FAST(tmm__xgemm__check_reach, tmm__xgemm__narrow_competes,               \
+                              tmm__xgemm__narrow_plan, tmm__xgemm__narrow))                       \
+    KERNEL(TMM_DIRECT, "direct", 1,                                                               \
+           TMM__IF_FAST(tmm__xgemm__direct_takes, tmm__xgemm__direct_competes,                    \
+                        tmm__xgemm__direct_plan, tmm__xgemm__direct))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -846,7 +871,7 @@ typedef enum tmm_status TMM__INT {
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
 #define TMM__NAME(value, string)              value,
-#define TMM__KERNEL(value, string, run, tile) value,
+#define TMM__KERNEL(value, string, tile, ...) value,
 typedef enum tmm_kernel TMM__INT {
     TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL) /* TMM_AUTO = 0, TMM_GLOBAL, ... */
     TMM_KERNEL_COUNT                         /* not a kernel: how many there are */
@@ -1344,7 +1369,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 enum { TMM__MOST_GRID = 65535 };
 
 /* What a launcher is allowed to do. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2 };
+enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
 
 /* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
    or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
@@ -1630,7 +1655,7 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
 #define TMM__NAME(value, string) \
     case value:                  \
         return string;
-#define TMM__KERNEL(value, string, run, tile) TMM__NAME(value, string)
+#define TMM__KERNEL(value, string, tile, ...) TMM__NAME(value, string)
     switch (kernel) {
         TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)
     case TMM_KERNEL_COUNT: break;
@@ -2739,13 +2764,13 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xcopy_tile                   TMM_FN(copy_tile)
 #define tmm__xcopy_unit                   TMM_FN(copy_unit)
 #define tmm__xcpu__product                TMM_FN(cpu__product)
-#define tmm__xdirect__choice              TMM_FN(direct__choice)
 #define tmm__xdmma                        TMM_FN(dmma)
 #define tmm__xelements2                   TMM_FN(elements2)
 #define tmm__xelements4                   TMM_FN(elements4)
 #define tmm__xfind_tile                   TMM_FN(find_tile)
 #define tmm__xfind_work                   TMM_FN(find_work)
 #define tmm__xgemm                        TMM_FN(gemm)
+#define tmm__xgemm__all_taken             TMM_FN(gemm__all_taken)
 #define tmm__xgemm__allocate              TMM_FN(gemm__allocate)
 #define tmm__xgemm__arguments             TMM_FN(gemm__arguments)
 #define tmm__xgemm__batch                 TMM_FN(gemm__batch)
@@ -2757,122 +2782,121 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__check_prepared        TMM_FN(gemm__check_prepared)
 #define tmm__xgemm__check_reach           TMM_FN(gemm__check_reach)
 #define tmm__xgemm__choice                TMM_FN(gemm__choice)
+#define tmm__xgemm__choose                TMM_FN(gemm__choose)
 #define tmm__xgemm__convert               TMM_FN(gemm__convert)
 #define tmm__xgemm__convert_once          TMM_FN(gemm__convert_once)
 #define tmm__xgemm__convert_plan          TMM_FN(gemm__convert_plan)
 #define tmm__xgemm__convert_time          TMM_FN(gemm__convert_time)
 #define tmm__xgemm__converted             TMM_FN(gemm__converted)
+#define tmm__xgemm__converted_bytes       TMM_FN(gemm__converted_bytes)
 #define tmm__xgemm__converted_fits        TMM_FN(gemm__converted_fits)
 #define tmm__xgemm__converted_most        TMM_FN(gemm__converted_most)
 #define tmm__xgemm__cpu                   TMM_FN(gemm__cpu)
 #define tmm__xgemm__cpu_block             TMM_FN(gemm__cpu_block)
 #define tmm__xgemm__direct                TMM_FN(gemm__direct)
 #define tmm__xgemm__direct_bytes          TMM_FN(gemm__direct_bytes)
+#define tmm__xgemm__direct_competes       TMM_FN(gemm__direct_competes)
 #define tmm__xgemm__direct_guess          TMM_FN(gemm__direct_guess)
 #define tmm__xgemm__direct_lines          TMM_FN(gemm__direct_lines)
 #define tmm__xgemm__direct_piece          TMM_FN(gemm__direct_piece)
 #define tmm__xgemm__direct_plan           TMM_FN(gemm__direct_plan)
 #define tmm__xgemm__direct_takes          TMM_FN(gemm__direct_takes)
-#define tmm__xgemm__direct_time           TMM_FN(gemm__direct_time)
 #define tmm__xgemm__doubt_below           TMM_FN(gemm__doubt_below)
 #define tmm__xgemm__doubt_bytes           TMM_FN(gemm__doubt_bytes)
 #define tmm__xgemm__eligible              TMM_FN(gemm__eligible)
+#define tmm__xgemm__fast_competes         TMM_FN(gemm__fast_competes)
+#define tmm__xgemm__first_launch          TMM_FN(gemm__first_launch)
 #define tmm__xgemm__fits                  TMM_FN(gemm__fits)
 #define tmm__xgemm__float                 TMM_FN(gemm__float)
 #define tmm__xgemm__float_bytes           TMM_FN(gemm__float_bytes)
-#define tmm__xgemm__float_choose          TMM_FN(gemm__float_choose)
 #define tmm__xgemm__float_clocks          TMM_FN(gemm__float_clocks)
-#define tmm__xgemm__float_fits            TMM_FN(gemm__float_fits)
 #define tmm__xgemm__float_instance        TMM_FN(gemm__float_instance)
 #define tmm__xgemm__float_instruction     TMM_FN(gemm__float_instruction)
 #define tmm__xgemm__float_kernel          TMM_FN(gemm__float_kernel)
 #define tmm__xgemm__float_launch          TMM_FN(gemm__float_launch)
 #define tmm__xgemm__float_multiply        TMM_FN(gemm__float_multiply)
 #define tmm__xgemm__float_odd             TMM_FN(gemm__float_odd)
+#define tmm__xgemm__float_pieces          TMM_FN(gemm__float_pieces)
 #define tmm__xgemm__float_place           TMM_FN(gemm__float_place)
 #define tmm__xgemm__float_plan            TMM_FN(gemm__float_plan)
 #define tmm__xgemm__fp16_operand          TMM_FN(gemm__fp16_operand)
-#define tmm__xgemm__global                TMM_FN(gemm__global)
-#define tmm__xgemm__global_takes          TMM_FN(gemm__global_takes)
-#define tmm__xgemm__global_time           TMM_FN(gemm__global_time)
-#define tmm__xgemm__int8                  TMM_FN(gemm__int8)
+#define tmm__xgemm__global_plan           TMM_FN(gemm__global_plan)
+#define tmm__xgemm__halves                TMM_FN(gemm__halves)
 #define tmm__xgemm__int8_by_wgmma         TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xgemm__int8_competes         TMM_FN(gemm__int8_competes)
 #define tmm__xgemm__int8_convert          TMM_FN(gemm__int8_convert)
-#define tmm__xgemm__int8_fits             TMM_FN(gemm__int8_fits)
 #define tmm__xgemm__int8_fp64             TMM_FN(gemm__int8_fp64)
 #define tmm__xgemm__int8_launch           TMM_FN(gemm__int8_launch)
 #define tmm__xgemm__int8_multiply         TMM_FN(gemm__int8_multiply)
 #define tmm__xgemm__int8_parts            TMM_FN(gemm__int8_parts)
 #define tmm__xgemm__int8_place            TMM_FN(gemm__int8_place)
+#define tmm__xgemm__int8_plan             TMM_FN(gemm__int8_plan)
 #define tmm__xgemm__int8_prepare          TMM_FN(gemm__int8_prepare)
 #define tmm__xgemm__int8_products         TMM_FN(gemm__int8_products)
 #define tmm__xgemm__int8_run              TMM_FN(gemm__int8_run)
 #define tmm__xgemm__int8_takes            TMM_FN(gemm__int8_takes)
-#define tmm__xgemm__int8_time             TMM_FN(gemm__int8_time)
 #define tmm__xgemm__kernel                TMM_FN(gemm__kernel)
-#define tmm__xgemm__known_choice          TMM_FN(gemm__known_choice)
+#define tmm__xgemm__known_plan            TMM_FN(gemm__known_plan)
 #define tmm__xgemm__lda                   TMM_FN(gemm__lda)
 #define tmm__xgemm__ldb                   TMM_FN(gemm__ldb)
 #define tmm__xgemm__least_element         TMM_FN(gemm__least_element)
 #define tmm__xgemm__left_out              TMM_FN(gemm__left_out)
-#define tmm__xgemm__left_out_takes        TMM_FN(gemm__left_out_takes)
-#define tmm__xgemm__left_out_time         TMM_FN(gemm__left_out_time)
 #define tmm__xgemm__load                  TMM_FN(gemm__load)
 #define tmm__xgemm__make_product          TMM_FN(gemm__make_product)
 #define tmm__xgemm__memory                TMM_FN(gemm__memory)
 #define tmm__xgemm__narrow                TMM_FN(gemm__narrow)
+#define tmm__xgemm__narrow_competes       TMM_FN(gemm__narrow_competes)
 #define tmm__xgemm__narrow_fits           TMM_FN(gemm__narrow_fits)
+#define tmm__xgemm__narrow_operands       TMM_FN(gemm__narrow_operands)
 #define tmm__xgemm__narrow_parts_time     TMM_FN(gemm__narrow_parts_time)
 #define tmm__xgemm__narrow_plan           TMM_FN(gemm__narrow_plan)
-#define tmm__xgemm__narrow_takes          TMM_FN(gemm__narrow_takes)
-#define tmm__xgemm__narrow_time           TMM_FN(gemm__narrow_time)
 #define tmm__xgemm__no_options            TMM_FN(gemm__no_options)
 #define tmm__xgemm__outer                 TMM_FN(gemm__outer)
+#define tmm__xgemm__outer_competes        TMM_FN(gemm__outer_competes)
 #define tmm__xgemm__outer_guess           TMM_FN(gemm__outer_guess)
 #define tmm__xgemm__outer_plan            TMM_FN(gemm__outer_plan)
 #define tmm__xgemm__outer_takes           TMM_FN(gemm__outer_takes)
-#define tmm__xgemm__outer_time            TMM_FN(gemm__outer_time)
 #define tmm__xgemm__overlaps              TMM_FN(gemm__overlaps)
 #define tmm__xgemm__pack                  TMM_FN(gemm__pack)
 #define tmm__xgemm__pipelined             TMM_FN(gemm__pipelined)
-#define tmm__xgemm__pipelined_double      TMM_FN(gemm__pipelined_double)
 #define tmm__xgemm__pipelined_kernel      TMM_FN(gemm__pipelined_kernel)
 #define tmm__xgemm__pipelined_plan        TMM_FN(gemm__pipelined_plan)
-#define tmm__xgemm__pipelined_takes       TMM_FN(gemm__pipelined_takes)
 #define tmm__xgemm__pipelined_tiles       TMM_FN(gemm__pipelined_tiles)
-#define tmm__xgemm__pipelined_time        TMM_FN(gemm__pipelined_time)
+#define tmm__xgemm__plan_by               TMM_FN(gemm__plan_by)
 #define tmm__xgemm__prepare               TMM_FN(gemm__prepare)
 #define tmm__xgemm__prepared_bytes        TMM_FN(gemm__prepared_bytes)
 #define tmm__xgemm__product               TMM_FN(gemm__product)
 #define tmm__xgemm__reaches               TMM_FN(gemm__reaches)
 #define tmm__xgemm__reduce                TMM_FN(gemm__reduce)
-#define tmm__xgemm__register              TMM_FN(gemm__register)
-#define tmm__xgemm__register_takes        TMM_FN(gemm__register_takes)
+#define tmm__xgemm__register_competes     TMM_FN(gemm__register_competes)
+#define tmm__xgemm__register_plan         TMM_FN(gemm__register_plan)
 #define tmm__xgemm__register_tile         TMM_FN(gemm__register_tile)
-#define tmm__xgemm__register_time         TMM_FN(gemm__register_time)
 #define tmm__xgemm__resolve               TMM_FN(gemm__resolve)
 #define tmm__xgemm__row                   TMM_FN(gemm__row)
 #define tmm__xgemm__run                   TMM_FN(gemm__run)
 #define tmm__xgemm__scale_bounds          TMM_FN(gemm__scale_bounds)
-#define tmm__xgemm__shared                TMM_FN(gemm__shared)
+#define tmm__xgemm__shared_competes       TMM_FN(gemm__shared_competes)
+#define tmm__xgemm__shared_plan           TMM_FN(gemm__shared_plan)
 #define tmm__xgemm__shared_takes          TMM_FN(gemm__shared_takes)
-#define tmm__xgemm__shared_time           TMM_FN(gemm__shared_time)
 #define tmm__xgemm__skinny                TMM_FN(gemm__skinny)
+#define tmm__xgemm__skinny_competes       TMM_FN(gemm__skinny_competes)
 #define tmm__xgemm__skinny_costs          TMM_FN(gemm__skinny_costs)
 #define tmm__xgemm__skinny_plan           TMM_FN(gemm__skinny_plan)
 #define tmm__xgemm__skinny_takes          TMM_FN(gemm__skinny_takes)
-#define tmm__xgemm__skinny_time           TMM_FN(gemm__skinny_time)
 #define tmm__xgemm__small                 TMM_FN(gemm__small)
 #define tmm__xgemm__small_block           TMM_FN(gemm__small_block)
 #define tmm__xgemm__small_costs           TMM_FN(gemm__small_costs)
 #define tmm__xgemm__small_launch          TMM_FN(gemm__small_launch)
 #define tmm__xgemm__small_plan            TMM_FN(gemm__small_plan)
+#define tmm__xgemm__small_take            TMM_FN(gemm__small_take)
 #define tmm__xgemm__small_takes           TMM_FN(gemm__small_takes)
-#define tmm__xgemm__small_time            TMM_FN(gemm__small_time)
+#define tmm__xgemm__split                 TMM_FN(gemm__split)
+#define tmm__xgemm__stands_for            TMM_FN(gemm__stands_for)
 #define tmm__xgemm__sum                   TMM_FN(gemm__sum)
 #define tmm__xgemm__sum_time              TMM_FN(gemm__sum_time)
 #define tmm__xgemm__takes                 TMM_FN(gemm__takes)
 #define tmm__xgemm__tensor                TMM_FN(gemm__tensor)
+#define tmm__xgemm__tensor_competes       TMM_FN(gemm__tensor_competes)
 #define tmm__xgemm__tensor_fits           TMM_FN(gemm__tensor_fits)
 #define tmm__xgemm__tensor_lines_fit      TMM_FN(gemm__tensor_lines_fit)
 #define tmm__xgemm__tensor_pays           TMM_FN(gemm__tensor_pays)
@@ -2880,9 +2904,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__tensor_short_last     TMM_FN(gemm__tensor_short_last)
 #define tmm__xgemm__tensor_takes          TMM_FN(gemm__tensor_takes)
 #define tmm__xgemm__tensor_tiles          TMM_FN(gemm__tensor_tiles)
-#define tmm__xgemm__tensor_time           TMM_FN(gemm__tensor_time)
 #define tmm__xgemm__tensor_within         TMM_FN(gemm__tensor_within)
 #define tmm__xgemm__tiles                 TMM_FN(gemm__tiles)
+#define tmm__xgemm__tiles_plan            TMM_FN(gemm__tiles_plan)
 #define tmm__xgemm_batched                TMM_FN(gemm_batched)
 #define tmm__xgemm_batched_with           TMM_FN(gemm_batched_with)
 #define tmm__xgemm_choice                 TMM_FN(gemm_choice)
@@ -2932,11 +2956,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xload4                       TMM_FN(load4)
 #define tmm__xload_if                     TMM_FN(load_if)
 #define tmm__xmatmul                      TMM_FN(matmul)
-#define tmm__xnarrow__choice              TMM_FN(narrow__choice)
-#define tmm__xouter__choice               TMM_FN(outer__choice)
+#define tmm__xnarrow__operands            TMM_FN(narrow__operands)
 #define tmm__xouter__instance             TMM_FN(outer__instance)
 #define tmm__xpack                        TMM_FN(pack)
-#define tmm__xpipelined__choice           TMM_FN(pipelined__choice)
 #define tmm__xpipelined_add_partials      TMM_FN(pipelined_add_partials)
 #define tmm__xpipelined_any               TMM_FN(pipelined_any)
 #define tmm__xpipelined_clear             TMM_FN(pipelined_clear)
@@ -2967,9 +2989,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xrecheck_fp32                TMM_FN(recheck_fp32)
 #define tmm__xrecheck_list                TMM_FN(recheck_list)
 #define tmm__xrecheck_tile                TMM_FN(recheck_tile)
-#define tmm__xskinny__choice              TMM_FN(skinny__choice)
 #define tmm__xskinny__instance            TMM_FN(skinny__instance)
-#define tmm__xsmall__choice               TMM_FN(small__choice)
 #define tmm__xsmall__instance             TMM_FN(small__instance)
 #define tmm__xsquare                      TMM_FN(square)
 #define tmm__xstore2                      TMM_FN(store2)
@@ -2981,7 +3001,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xstore_sums                  TMM_FN(store_sums)
 #define tmm__xsums2                       TMM_FN(sums2)
 #define tmm__xsums4                       TMM_FN(sums4)
-#define tmm__xtensor__choice              TMM_FN(tensor__choice)
 #define tmm__xvalue                       TMM_FN(value)
 #define tmm__xvector                      TMM_FN(vector)
 #define tmm__xvector_sums                 TMM_FN(vector_sums)
@@ -5279,26 +5298,44 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #else
 #define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
 #endif
-/* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
+/* For TMM__KERNEL_LIST: functions of a kernel that only some types and programs have. */
+#define TMM__LEFT_OUT tmm__xgemm__left_out, NULL, NULL, NULL
 #if TMM__FAST
-#define TMM__IF_FAST(run) run
+#define TMM__IF_FAST(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST(run) gemm__left_out
+#define TMM__IF_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__IS_FLOAT
-#define TMM__IF_FLOAT_FAST(run) TMM__IF_FAST(run)
+#if TMM__FAST && TMM__IS_FLOAT
+#define TMM__IF_FLOAT_FAST(...) __VA_ARGS__
 #else
-#define TMM__IF_FLOAT_FAST(run) gemm__left_out
+#define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__IS_FLOAT || TMM__IS_DOUBLE
-#define TMM__IF_FLOATING_FAST(run) TMM__IF_FAST(run)
+#if TMM__FAST && (TMM__IS_FLOAT || TMM__IS_DOUBLE)
+#define TMM__IF_FLOATING_FAST(...) __VA_ARGS__
 #else
-#define TMM__IF_FLOATING_FAST(run) gemm__left_out
+#define TMM__IF_FLOATING_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
-#define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
+#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
+#define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
+#define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
+#endif
+#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE
+#define TMM__IF_TENSOR(...) __VA_ARGS__
+#else
+#define TMM__IF_TENSOR(...) NULL, NULL, NULL
+#endif
+#if TMM__DOUBLE_TENSOR
+#define TMM__IF_INT8(...) __VA_ARGS__
+#else
+#define TMM__IF_INT8(...) NULL, NULL, NULL
+#endif
+/* The kernel that converts operands, where there is one. */
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
+#define TMM__CONVERTS   1
+#define TMM__CONVERTING (TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8)
+#else
+#define TMM__CONVERTS 0
 #endif
 #if TMM__KERNELS /* before the errors that follow from another type */
 static_assert(
@@ -13347,8 +13384,88 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #define TMM__INT8_FP64(pays) (pays)
 #endif
 #endif
+/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are divided.
+   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+#if TMM__HOST && !defined(TMM__PART_PLAN)
+#define TMM__PART_PLAN
+/* What KERNEL SMALL takes if there is no memory for slices. */
+typedef struct tmm__unsplit {
+    const void *kernel;
+    int tile_m, tile_n, bytes, team_log2;
+} tmm__unsplit;
+
+/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
+   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
+   alignment. What a kernel does not need is 0. */
+typedef struct tmm__plan {
+    tmm_kernel value;
+    int instance;       /* its number, as hooks have it */
+    const void *kernel; /* the instance that is launched */
+    double time;        /* nanoseconds that it should take */
+    int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
+    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
+    long long blocks;   /* of a product and slice; OUTER: along N */
+    int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
+    int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
+    int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
+    int depth;                /* OUTER: k in shared memory, 0: none */
+    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
+    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
+    tmm__unsplit unsplit;     /* SMALL */
+    long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
+    tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
+} tmm__plan;
+
+#if TMM__FAST
+/* What is to be divided, and among what. */
+typedef struct tmm__division {
+    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
+    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
+    int large;                           /* tiles of 128 x 128, not half of that */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
+    int cut_k;                           /* whether a tile may be cut along K */
+    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
+    const int *clusters;                 /* how many of n blocks fit on the device at once */
+    tmm__load load;                      /* with whole tiles */
+} tmm__division;
+
+/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
+   `most_blocks`. */
+static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = d->tiles_down;
+    s->tiles_across = d->tiles_across;
+    s->steps = d->steps;
+    return tiles < most_blocks ? tiles : most_blocks;
+}
+
+/* The time with each tile in so many slices, each by a block. */
+static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
+                                      int depth, int slices)
+{
+    tmm__load load = d->load;
+    load.blocks *= slices;
+    load.k = (double)depth * ((d->steps + slices - 1) / slices);
+    return tmm__launch_time(costs, &load);
+}
+
+/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
+   Then it is the plan's. */
+static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
+{
+    time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
+    if (time >= plan->time) return 0;
+    plan->time = time, plan->cut = cut, plan->slices = slices;
+    return 1;
+}
+#endif
+#endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
+   Uses: launch/plan.h, kernels/tensor/sizes.h. Used by: the launchers, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
    row to row, from column to column, from product to product. */
@@ -13364,7 +13481,8 @@ typedef struct tmm__xgemm__product {
     long long ldc, strideC;
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
-                       the device; TMM__PACK: operands may be packed, in memory for copies of them */
+                       the device; TMM__PACK: operands may be packed, in memory for copies of them;
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -13419,11 +13537,29 @@ typedef struct tmm__xgemm__kernel {
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* Nanoseconds that it should take; HUGE_VAL: TMM_AUTO does not ask for it. */
-    double (*time)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* Launches it for a product that it takes. */
-    tmm_status (*run)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    /* Does TMM_AUTO ask for its plan? NULL: never. */
+    int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    /* How it is launched for a product that it takes, and the time of that. An error: this device
+       has no room for any instance. */
+    tmm_status (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
+                       tmm__plan *plan);
+    /* Launches it so. Where there is no memory for that it plans once more, without. */
+    tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
+
+/* The row of a kernel; NULL for what is none, or a name that gemm__stands_for replaces. The table is
+   in type/choose.h: a launcher that launches another finds it there. */
+static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
+
+/* The plan of a kernel for a product that it takes. */
+static inline tmm_status tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                             tmm__plan *plan)
+{
+    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    memset(plan, 0, sizeof *plan);
+    plan->value = kernel, plan->slices = 1;
+    return row->plan(p, row, plan);
+}
 
 /* Leading dimensions. */
 static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
@@ -13475,6 +13611,28 @@ static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
 }
 
 #if TMM__FAST
+/* What TMM_AUTO asks of all kernels with asynchronous copies: those of sm_80, elements of 4 bytes
+   and sizes that they reach. */
+static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+           tmm__xgemm__fits(row->value, p);
+}
+
+/* Can KERNEL TENSOR of double run on the current device? And is it faster there than multiply-adds one by
+   one? Others than these have few tensor-core units for double. */
+static inline int tmm__xgemm__tensor_fits(void)
+{
+    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
+}
+
+static inline int tmm__xgemm__tensor_pays(void)
+{
+    int capability = tmm__current_device()->capability;
+    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+}
+
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
 typedef struct tmm__xgemm__memory {
     char *all; /* from the pool; NULL: none was needed, or there was none */
@@ -13541,42 +13699,73 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
 }
 #endif
 #endif
+/* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
+   Uses: once/costs.h, launch/product.h. Used by: kernels/small/launch.h, kernels/skinny/launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* Nanoseconds of KERNEL SUM for `parts` parts of C. */
+static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
+    return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
+}
+
+/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
+   were parts, and giving back the memory of their sums. */
+static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
+                                         void *partials)
+{
+    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
+                         &p->beta, &p->C, &p->ldc, &p->strideC};
+    if (partials == NULL) return status;
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)tmm__xgemm_sum,
+                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
+                             arguments, p->stream);
+    (void)cudaFreeAsync(partials, p->stream);
+    return status;
+}
+#endif
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
    Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* A block of threads for each tile of C, of row->tile x row->tile elements. */
+/* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
+static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row, const void *kernel,
+                                                double time, tmm__plan *plan)
+{
+    plan->kernel = kernel, plan->time = time;
+    plan->tile_m = plan->tile_n = row->tile;
+    plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
+    plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
+    return TMM_OK;
+}
+
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
-                                           const tmm__xgemm__kernel *row, const void *kernel,
-                                           dim3 block)
+                                           const tmm__plan *plan)
 {
     tmm__xgemm__product p = *product;
-    const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
+    const unsigned edge = (unsigned)plan->tile_m;
+    const dim3 block = edge > 32 ? dim3((unsigned)plan->threads) : dim3(edge, edge);
     void *arguments[20];
     (void)tmm__xgemm__arguments(&p, arguments);
-    return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
+    return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, 1, p.batch), block, 0, arguments,
                        p.stream);
 }
 
-static inline tmm_status tmm__xgemm__global_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return TMM_OK;
 }
 
-static inline tmm_status tmm__xgemm__global(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+/* Its time is not looked at: it is always slower than TMM_SHARED. */
+static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    const unsigned edge = (unsigned)row->tile;
-    return tmm__xgemm__tiles(p, row, (const void *)tmm__xgemm_global, dim3(edge, edge));
-}
-
-static inline double tmm__xgemm__global_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL; /* always slower than TMM_SHARED */
+    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -13591,10 +13780,20 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
     return TMM_OK;
 }
 
-static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+/* Tiles of 16; or of another edge, if that is the only one. */
+static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    const unsigned edge = (unsigned)row->tile;
+    (void)p;
+    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
+}
+
+static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+{
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__block_costs costs =
+        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
     const void *kernel = NULL;
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
@@ -13606,40 +13805,24 @@ static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles(p, row, kernel, dim3(edge, edge));
+    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-/* Tiles of 16; or of another edge, if that is the only one. */
-static inline double tmm__xgemm__shared_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
+{
+    (void)p, (void)row;
+    return 1;
+}
+
+static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
-    const tmm__block_costs costs =
-        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
-    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16)
-               ? tmm__launch_time(&costs, &load)
-               : HUGE_VAL;
-}
-
-static inline tmm_status tmm__xgemm__register_takes(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__global_takes(p, row);
-}
-
-static inline double tmm__xgemm__register_time(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
-{
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
-    return tmm__launch_time(row->value == TMM_REGISTER_64
-                                ? &tmm__tuned()->register_64[TMM__TUNED_AS]
-                                : &tmm__tuned()->register_128[TMM__TUNED_AS],
-                            &load);
-}
-
-static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
-{
+    const double time =
+        tmm__launch_time(row->value == TMM_REGISTER_64 ? &tmm__tuned()->register_64[TMM__TUNED_AS]
+                                                       : &tmm__tuned()->register_128[TMM__TUNED_AS],
+                         &load);
     const void *kernel = NULL;
 #define TMM__ROW(pass, name, ...)                            \
     if (row->tile == name) {                                 \
@@ -13647,39 +13830,14 @@ static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles(p, row, kernel, dim3(256));
+    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: once/schedule.h, once/costs.h. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
 #define TMM__PART_PIPELINED_PLAN
-/* What is to be divided, and among what. */
-typedef struct tmm__division {
-    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
-    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
-    int large;                           /* tiles of 128 x 128, not half of that */
-    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
-    int cut_k;                           /* whether a tile may be cut along K */
-    int instance;                        /* its number, for hooks */
-    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
-    const int *clusters;                 /* how many of n blocks fit on the device at once */
-    tmm__load load;                      /* with whole tiles */
-} tmm__division;
-
-/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
-   `most_blocks`. */
-static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
-{
-    int tiles = d->tiles_down * d->tiles_across;
-    memset(s, 0, sizeof *s);
-    s->tiles_down = d->tiles_down;
-    s->tiles_across = d->tiles_across;
-    s->steps = d->steps;
-    return tiles < most_blocks ? tiles : most_blocks;
-}
-
-/* The same with even shares of the tiles of the last rounds (stream-K), which takes memory for
+/* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
@@ -13696,20 +13854,10 @@ static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int m
     return blocks;
 }
 
-/* The time with each tile in so many slices, each by a block. */
-static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
-                                      int depth, int slices)
-{
-    tmm__load load = d->load;
-    load.blocks *= slices;
-    load.k = (double)depth * ((d->steps + slices - 1) / slices);
-    return tmm__launch_time(costs, &load);
-}
-
 /* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
-   clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it
-   should take. */
-static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *time)
+   clusters or without, or even shares. Sets the schedule of plan->instance, the blocks to launch and
+   the time. */
+static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 {
     const int depth = 8;
     const tmm__costs *t = tmm__tuned();
@@ -13717,18 +13865,19 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     const tmm__block_costs *costs = d->costs;
     const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
     const double clock = tmm__in_nanoseconds(1);
-    int best = 1, blocks = tmm__plan_whole(s, d, (int)most);
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
+    tmm__schedule *s = &plan->s;
+    int blocks = tmm__plan_whole(s, d, (int)most);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
     for (int turns = 1; d->cut_k && turns <= per; turns++) {
         const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
         const int reduce = slices >= t->pipelined.reduce_from;
         if (slices < 2) continue;
-        double guess = tmm__slices_time(d, costs, depth, slices) +
-                       clock * (reduce ? t->pipelined.reduce[large]
-                                       : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
-        guess = TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices,
-                                guess);
-        if (guess < *time) *time = guess, best = slices;
+        const double guess =
+            tmm__slices_time(d, costs, depth, slices) +
+            clock * (reduce ? t->pipelined.reduce[large]
+                            : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
+        (void)tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices, guess);
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
@@ -13738,15 +13887,12 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
         guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
         if (tiles > d->clusters[slices]) continue;
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, slices, guess);
-        if (guess >= *time) continue;
-        *time = guess, best = slices;
-        s->cluster = slices;
+        if (tmm__is_faster(plan, TMM__PLAN_CLUSTERS, slices, guess)) s->cluster = slices;
     }
-    if (best > 1) {
+    if (plan->slices > 1) {
         s->streamk_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || best >= t->pipelined.reduce_from;
-        blocks = (int)tiles * best;
+        s->reduce = s->cluster > 0 || plan->slices >= t->pipelined.reduce_from;
+        blocks = (int)tiles * plan->slices;
     }
     if (d->cut_k && tiles * steps >= 8 * most) {
         tmm__load load = d->load;
@@ -13755,10 +13901,13 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         double guess = tmm__launch_time(costs, &load);
         guess +=
             clock * (t->pipelined.even[large] + t->pipelined.even_partial[large] * most / tiles);
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
+        guess = TMM__PLAN_GUESS(plan->instance, TMM__PLAN_EVEN, 1, guess);
         tmm__schedule shares;
-        int more = guess < *time ? tmm__plan_even(&shares, d, (int)most) : 0;
-        if (more > 0 && shares.streamk_tiles > 0) *s = shares, blocks = more, *time = guess;
+        int more = guess < plan->time ? tmm__plan_even(&shares, d, (int)most) : 0;
+        if (more > 0 && shares.streamk_tiles > 0) {
+            *s = shares, blocks = more;
+            plan->time = guess, plan->cut = TMM__PLAN_EVEN, plan->slices = 1;
+        }
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
@@ -13773,23 +13922,14 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
             blocks -= rest;
         }
     }
-    return blocks;
+    plan->blocks = blocks;
 }
 #endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 /* The instances of the list by what they are for: other types than float have the first alone. */
 enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
-
-/* How a launch of KERNEL PIPELINED is made. */
-typedef struct tmm__xpipelined__choice {
-    int modeA, modeB; /* how operands are copied: TMM__ALONG_K and so on */
-    int instance, tile_m, tile_n, blocks;
-    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
-    double time;              /* nanoseconds that it should take */
-    tmm__schedule s;
-} tmm__xpipelined__choice;
 
 static inline const void *tmm__xgemm__pipelined_kernel(int instance)
 {
@@ -13802,9 +13942,8 @@ static inline const void *tmm__xgemm__pipelined_kernel(int instance)
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
-                                               const tmm__xgemm__product *p, int instance,
-                                               int number)
+static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
+                                               int instance, int number)
 {
     const long long M = p->M, N = p->N;
     const int any = instance == tmm__xpipelined_any;
@@ -13812,46 +13951,48 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
-    c->instance = instance;
+    c->instance = number, c->kernel = tmm__xgemm__pipelined_kernel(instance);
+    c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
-    d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
+    d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(tmm__xgemm__pipelined_kernel(instance), 0, any ? 16 : 32,
-                               sizeof(tmm__xsums4));
+    d.clusters = tmm__clusters(c->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
     d.costs = &tmm__tuned()->pipelined.block[instance];
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
-    c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
+    tmm__plan_pipelined(c, &d);
     c->s.is_tall = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
 {
+    (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
     const long long M = p->M, N = p->N;
-    tmm__xpipelined__choice best, c;
-    memset(&c, 0, sizeof c);
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
-    c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    best = c;
-    tmm__xgemm__pipelined_tiles(&best, p, tmm__xpipelined_any, tmm__xpipelined_any);
+    best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+#if TMM__IS_FLOAT
+    tmm__plan c = *best;
+#endif
+    tmm__xgemm__pipelined_tiles(best, p, tmm__xpipelined_any, tmm__xpipelined_any);
 #if TMM__IS_FLOAT
     const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
         const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
         tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
-        if (c.time < best.time) best = c;
+        if (c.time < best->time) *best = c;
     }
     /* Should operands be packed for TN? */
     if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
@@ -13860,38 +14001,22 @@ static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgem
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
         tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
-        if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
+        if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return best;
-}
-
-static inline tmm_status tmm__xgemm__pipelined_takes(const tmm__xgemm__product *p,
-                                                     const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__check_reach(p, row);
-}
-
-static inline double tmm__xgemm__pipelined_time(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    return tmm__xgemm__pipelined_plan(p).time;
+    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__xgemm__kernel *row)
+                                               const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and
-       packing. */
-    tmm__xpipelined__choice c;
+    tmm__plan c = *plan;
     tmm__xgemm__memory memory;
-    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm__xgemm__pipelined_plan(p);
-        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
+    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
@@ -13900,25 +14025,24 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     void *arguments[20];
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const void *kernel = tmm__xgemm__pipelined_kernel(c.instance);
+    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status =
-            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
+        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
+                                      p->stream);
     } else if (status == TMM_OK) {
-        status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
-                             p->stream);
+        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)c.threads), 0, arguments, p->stream);
         if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, c.instance == tmm__xpipelined_any ? 8 : 16,
-                                        c.s.is_tall ? 4 : 2,
-                                        c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
+            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
+                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #endif
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/pipelined/plan.h. Used by: kernels/tensor/launch.h. */
+   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
 /* An instance of KERNEL TENSOR. */
@@ -13969,11 +14093,11 @@ static inline double tmm__power_time(double work, double area, double copied)
     return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
 }
 
-/* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
-   a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
-   Returns the blocks to launch, or `blocks`. */
-static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
-                                            const tmm__block_costs *costs, int blocks, double *time)
+/* Slices of each tile by clusters, if they should take less than the plan so far: as many as one or
+   two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are
+   neighbours. */
+static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__division *d,
+                                             const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
     const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
@@ -13986,34 +14110,33 @@ static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__divisio
         tmm__division spread = *d;
         spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
         const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
-        double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
-                       tmm__in_nanoseconds(t->tensor.cluster + sums);
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, n, guess);
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->streamk_blocks = tiles * n;
-        s->streamk_tiles = tiles;
-        s->cluster = n;
-        s->reduce = 0;
+        const double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                             tmm__in_nanoseconds(t->tensor.cluster + sums);
+        if (!tmm__is_faster(plan, TMM__PLAN_CLUSTERS, n, guess)) continue;
+        plan->blocks = plan->s.streamk_blocks = tiles * n;
+        plan->s.streamk_tiles = tiles;
+        plan->s.cluster = n;
+        plan->s.reduce = 0;
     }
-    return blocks;
 }
 
-/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
-   the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
-   take. */
-static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
-                                   const tmm__division *d, double *time)
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
+   schedule of plan->instance, the blocks to launch for each product and the time. */
+static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
+                                    const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__block_costs costs = tmm__tensor_costs(i);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
+    tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
+    int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    if (!d->cut_k || steps == 0) return blocks;
+    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    if (!d->cut_k || steps == 0) return;
     /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
        no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
        tiles. */
@@ -14030,17 +14153,15 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
                 more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
                                                    ? t->tensor.reduce_slice_wide
                                                    : t->tensor.reduce_slice);
-            const double guess =
-                TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
-                                split + clock * more);
-            if (guess >= *time) continue;
-            *time = guess;
-            blocks = s->streamk_blocks = tiles * n;
+            if (!tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more))
+                continue;
+            plan->blocks = s->streamk_blocks = tiles * n;
             s->streamk_tiles = tiles;
             s->reduce = reduce;
         }
     }
-    if (small) blocks = tmm__plan_tensor_clusters(s, d, &costs, blocks, time);
+    if (small) tmm__plan_tensor_clusters(plan, d, &costs);
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
@@ -14049,13 +14170,12 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         (long long)rest * steps <= INT_MAX) {
         tmm__load load = d->load;
         load.blocks = tiles - rest;
-        double guess = tmm__launch_time(&costs, &load) +
-                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
-                                t->tensor.last + t->tensor.last_slice * (slices - 1));
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
-        if (guess < *time) {
-            *time = guess;
-            blocks = tiles - rest + rest * slices;
+        const double guess =
+            tmm__launch_time(&costs, &load) +
+            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                     t->tensor.last + t->tensor.last_slice * (slices - 1));
+        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
+            plan->blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
             s->reduce = s->cluster = 0;
@@ -14073,33 +14193,17 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         guess += clock * (t->tensor.even +
                           t->tensor.even_partial * area *
                               (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
-        if (guess < *time) {
-            *time = guess;
-            blocks = s->streamk_blocks = slots;
+        if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
+            plan->blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;
             s->reduce = s->cluster = 0;
         }
     }
-    return blocks;
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/plan.h, launch/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/tensor/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
-   one? Others than these have few tensor-core units for double. */
-static inline int tmm__xgemm__tensor_fits(void)
-{
-    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
-}
-
-static inline int tmm__xgemm__tensor_pays(void)
-{
-    int capability = tmm__current_device()->capability;
-    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
-}
-
 static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
@@ -14119,24 +14223,6 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__IS_DOUBLE
-/* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
-   multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel tmm__xgemm__pipelined_double(const tmm__xgemm__product *p)
-{
-    return tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
-}
-
-/* How a launch of KERNEL TENSOR is made. */
-typedef struct tmm__xtensor__choice {
-    int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
-    int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
-    const tmm__tensor_instance *instance;
-    int blocks;
-    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
-    double time;              /* nanoseconds that it should take */
-    tmm__schedule s;
-} tmm__xtensor__choice;
-
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
@@ -14146,8 +14232,7 @@ static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long li
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps behind a short one would not. */
-static inline int tmm__xgemm__tensor_short_last(const tmm__xtensor__choice *c,
-                                                const tmm__xgemm__product *p)
+static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
 {
     const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
     const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
@@ -14156,9 +14241,8 @@ static inline int tmm__xgemm__tensor_short_last(const tmm__xtensor__choice *c,
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
-static inline double tmm__xgemm__tensor_within(const tmm__xtensor__choice *c,
-                                               const tmm__xgemm__product *p, int short_last,
-                                               double tile_m, double tile_n)
+static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
+                                               int short_last, double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
@@ -14176,8 +14260,7 @@ static inline double tmm__xgemm__tensor_within(const tmm__xtensor__choice *c,
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__xgemm__product *p,
-                                            int wide)
+static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__product *p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -14194,7 +14277,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
     tmm__xgemm__product q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
-    c->instance = NULL;
+    c->kernel = NULL;
     const int short_last = tmm__xgemm__tensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
@@ -14203,8 +14286,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
         const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
         if (tall && !i->turns) continue;
         tmm__division d;
-        tmm__schedule plan;
-        double time;
+        tmm__plan one = *c;
         int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
         if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
@@ -14214,7 +14296,9 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        d.instance = n + (packed ? 2 * COUNT : 0);
+        one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
+        one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
+        one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
         d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
@@ -14229,65 +14313,60 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
-        int blocks = tmm__plan_tensor(&plan, i, &d, &time);
-        time +=
+        tmm__plan_tensor(&one, i, &d);
+        one.time +=
             tmm__power_time((double)p->M * p->N * p->K * p->batch, tile_m * tile_n, d.load.copied);
-        time = TMM__TENSOR_GUESS(p->M, n, time);
-        plan.is_tall = tall;
-        if (c->instance != NULL && time >= c->time) continue;
-        c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
-        c->off_sectors = i->turns ? short_last : near;
+        one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
+        one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
+        if (c->kernel == NULL || one.time < c->time) *c = one;
     }
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm__xtensor__choice tmm__xgemm__tensor_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
 {
+    (void)row;
     enum { SIZE = 8, TILE = 128 };
     const long long M = p->M, N = p->N, K = p->K;
-    tmm__xtensor__choice best, c;
-    memset(&c, 0, sizeof c);
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
     size_t lines_A = (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t lines_B = (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
+    tmm__plan c = *best;
     c.modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
     c.modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
-    best = c;
-    tmm__xgemm__tensor_tiles(&best, p, wideA && wideB);
+    *best = c;
+    tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
-        return best;
+        return TMM_OK;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
-    return TMM__WORTH_PACKING(best.time, c.time) ? c : best;
+    if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
+    return TMM_OK;
 }
 
-static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    (void)row;
-    return tmm__xgemm__tensor_pays() ? tmm__xgemm__tensor_plan(p).time : HUGE_VAL;
+    return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and
-       packing. */
-    tmm__xtensor__choice c;
+    tmm__plan c = *plan;
     tmm__xgemm__memory memory;
-    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm__xgemm__tensor_plan(p);
-        size_t tile = (size_t)(c.instance->tile_m * c.instance->tile_n) * sizeof(TMM_TYPE);
-        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+    size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
+    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        (void)tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
     }
     tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
@@ -14297,72 +14376,30 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given,
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     arguments[count++] = &c.off_sectors;
-    const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
-    const int sums = c.instance->tile_m * c.instance->tile_n / 512, size = 4 * sizeof(TMM_TYPE);
+    const int blocks = (int)c.blocks, area = c.tile_m * c.tile_n, size = 4 * sizeof(TMM_TYPE);
     if (status == TMM_OK && c.s.cluster > 0)
-        status =
-            tmm__launch_clusters(c.instance->kernel, c.blocks, 32 * c.instance->warps, c.s.cluster,
-                                 bytes + tmm__cluster_bytes(c.s.cluster, sums, size), arguments,
-                                 p->stream);
+        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster,
+                                      c.bytes + tmm__cluster_bytes(c.s.cluster, area / 512, size),
+                                      arguments, p->stream);
     else if (status == TMM_OK)
-        status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
-                             dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
+        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)c.threads), c.bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status = tmm__xgemm__reduce(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
-                                    c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = tmm__xgemm__reduce(p, &c.s, area / 1024, 2,
+                                    blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
-#elif !TMM__FLOAT_TENSOR
-/* Of types that it never takes. */
-static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL;
-}
-
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__tensor_takes(p, row);
-}
 #endif
 #endif
-/* src/tiledmm/kernels/small/launch.h. LAUNCHERS of KERNEL SUM and SMALL.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/skinny/launch.h, type/dispatch.h. */
+/* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
+   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
-   were parts, and giving back the memory of their sums. */
-static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials)
-{
-    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
-                         &p->beta, &p->C, &p->ldc, &p->strideC};
-    if (partials == NULL) return status;
-    if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
-                             arguments, p->stream);
-    (void)cudaFreeAsync(partials, p->stream);
-    return status;
-}
-
 /* An instance of KERNEL SMALL. */
 typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
     const void *kernel;
 } tmm__xsmall__instance;
-
-/* How a launch of KERNEL SMALL is made. */
-typedef struct tmm__xsmall__choice {
-    tmm__xsmall__instance instance;
-    long long parts;
-    int team_log2;                 /* the warps that divide the k of a tile, as a power of two */
-    double time;                   /* nanoseconds that it should take */
-    tmm__xsmall__instance unsplit; /* to take if there is no memory for parts: */
-    int unsplit_team_log2;
-} tmm__xsmall__choice;
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
 static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
@@ -14396,18 +14433,18 @@ static inline int tmm__xgemm__small_block(int team_log2, double tiles)
     return warps_log2;
 }
 
-/* Nanoseconds of KERNEL SUM for `parts` parts of C. */
-static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+/* A division that is faster than the plan so far, or as fast: tiles of instance *i, each by a team. */
+static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__instance *i,
+                                          int team_log2, double time)
 {
-    const tmm__costs *t = tmm__tuned();
-    const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
-    return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
+    c->time = time, c->kernel = i->kernel, c->tile_m = i->rows, c->tile_n = i->cols;
+    c->bytes = i->bytes, c->team_log2 = team_log2;
 }
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
-                                                const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -14417,7 +14454,7 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
     const tmm__costs *t = tmm__tuned();
     const int count = (int)(sizeof instances / sizeof *instances);
     double whole = HUGE_VAL;
-    memset(c, 0, sizeof *c);
+    (void)row;
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xsmall__instance *i = &instances[n];
@@ -14432,9 +14469,13 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
             const double one =
                 TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, team, tmm__small_time(&costs, &load, team));
             time = fmin(time, one);
-            if (one <= whole) whole = one, c->unsplit = *i, c->unsplit_team_log2 = team_log2;
-            if (one <= c->time)
-                c->time = one, c->instance = *i, c->parts = 1, c->team_log2 = team_log2;
+            if (one <= whole) {
+                const tmm__unsplit unsplit = {i->kernel, i->rows, i->cols, i->bytes, team_log2};
+                whole = one, c->unsplit = unsplit;
+            }
+            if (one > c->time) continue;
+            tmm__xgemm__small_take(c, i, team_log2, one);
+            c->instance = n, c->cut = TMM__PLAN_WHOLE, c->slices = 1;
         }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
@@ -14451,9 +14492,9 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
             time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
                    tmm__xgemm__sum_time(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
-            if (time < c->time && time < t->gain * whole)
-                c->time = time, c->instance = *i, c->parts = (long long)parts,
-                c->team_log2 = TMM__SMALL_WARPS_LOG2;
+            if (time >= c->time || time >= t->gain * whole) continue;
+            tmm__xgemm__small_take(c, i, TMM__SMALL_WARPS_LOG2, time);
+            c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
     if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
@@ -14465,33 +14506,31 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
 }
 
 /* As many products as tiles fit in 32 bits. */
-static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product product)
+static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const tmm__plan *plan)
 {
-    tmm__xgemm__product *p = &product;
-    tmm__xsmall__choice c;
+    tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
-    tmm_status status = tmm__xgemm__small_plan(&c, p);
-    if (status != TMM_OK) return status;
     void *partials = NULL;
-    if (c.parts > 1)
-        partials =
-            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.team_log2 = c.unsplit_team_log2;
-    const long long tiles =
-        ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
+    if (c.slices > 1)
+        partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
+                                  p->stream);
+    if (partials == NULL) {
+        c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
+        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2, c.slices = 1;
+    }
+    const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.parts);
-    int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
-                              device->shared);
+    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.slices);
+    int bytes = (int)tmm__min(c.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2), device->shared);
     void *arguments[20];
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
     arguments[count++] = &partials;
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
-    status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
-                         dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
+    const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
+                                          dim3(32u << warps_log2), bytes, arguments, p->stream);
+    return tmm__xgemm__sum(status, p, c.slices, partials);
 }
 
 static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
@@ -14502,33 +14541,25 @@ static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm__xgemm__small_time(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
-{
-    tmm__xsmall__choice c;
-    (void)row;
-    return tmm__xgemm__small_plan(&c, p) == TMM_OK ? c.time : HUGE_VAL;
-}
-
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given,
-                                           const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product p = *given;
-    (void)row;
+    tmm__plan part = *plan;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        status = tmm__xgemm__small_launch(p);
+        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
 }
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/small/launch.h. Used by: type/dispatch.h. */
+   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
     (TMM__IS_FLOAT || TMM__IS_DOUBLE)
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
@@ -14548,14 +14579,6 @@ typedef struct tmm__xskinny__instance {
     const void *kernel;
 } tmm__xskinny__instance;
 
-/* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
-typedef struct tmm__xskinny__choice {
-    tmm__xskinny__instance instance;
-    int narrow_m;
-    long long lines, width, blocks, parts;
-    double time; /* nanoseconds that it should take */
-} tmm__xskinny__choice;
-
 /* Costs of an instance; of one that was not measured: the first one's. */
 static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
                                                                int aligned)
@@ -14568,7 +14591,8 @@ static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinn
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -14583,30 +14607,35 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
     enum { MOST_PARTS = 64, MOST_TURNS = 6 };
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
-    tmm__xskinny__choice c;
-    memset(&c, 0, sizeof c);
-    c.narrow_m = p->M < p->N;
-    c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
-    const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
-    const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
+    const int turned = p->M < p->N; /* L is the large operand */
+    const long long lines = turned ? p->N : p->M, width = turned ? p->M : p->N;
+    const TMM_TYPE *L = turned ? p->B : p->A;
+    const long long lineL = turned ? p->csB : p->rsA, kL = turned ? p->rsB : p->csA;
+    (void)row;
     const tmm__xskinny__instance *best = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const tmm__xskinny__instance *i = &instances[n];
-        if (i->along_k != (kL == 1) || i->width < c.width) continue;
+        if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    c.instance = *best;
-    c.blocks = (c.lines - 1) / best->lines + 1;
+    if (best->least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         best->least, device->shared);
+    c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
+    c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
+    c->blocks = (lines - 1) / best->lines + 1;
+    c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
     const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
-    const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
+    const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
-    c.parts = 1;
+    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
     /* Two launches would take the host longer. */
-    if (c.time <= t->host || !device->pools) return c;
-    const double whole = c.time;
+    if (c->time <= t->host || !device->pools) return TMM_OK;
+    const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
@@ -14614,60 +14643,50 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
              sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
-        if (parts < 2 || parts == c.parts) continue;
+        if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
         double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
-        if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
-            c.time = time, c.parts = (long long)parts;
+        if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
+            c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return c;
+    return TMM_OK;
 }
 
-static inline double tmm__xgemm__skinny_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    (void)row;
-    if (p->M > TMM__SKINNY_MOST && p->N > TMM__SKINNY_MOST) return HUGE_VAL;
-    const tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
-    return c.instance.least <= tmm__current_device()->shared ? c.time : HUGE_VAL;
+    return (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) &&
+           tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+/* L is the large operand, S the narrow one. */
+static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    const tmm__device *device = tmm__current_device();
-    tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
-    const int narrow_m = c.narrow_m;
+    int narrow_m = plan->turned, parts = plan->slices;
+    long long lines = narrow_m ? p->N : p->M, width = narrow_m ? p->M : p->N;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
     long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
     long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
-    if (c.instance.least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         c.instance.least, device->shared);
     void *partials = NULL;
-    if (c.parts > 1)
+    if (parts > 1)
         partials =
-            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1;
-    int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
-    void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
-                         &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.narrow_m, &partials};
+            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) parts = 1;
+    void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
+                         &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};
     tmm_status status =
-        tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
-                    dim3(256), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
+        tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
+                    dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
+    return tmm__xgemm__sum(status, p, parts, partials);
 }
 #endif
-/* src/tiledmm/kernels/outer/launch.h. LAUNCHER of KERNEL OUTER.
-   Uses: launch/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
+   Uses: launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -14675,30 +14694,24 @@ typedef struct tmm__xouter__instance {
     const void *kernel;
 } tmm__xouter__instance;
 
-/* How a launch of KERNEL OUTER is made. */
-typedef struct tmm__xouter__choice {
-    tmm__xouter__instance instance;
-    int warps, depth; /* of a block; k in shared memory, 0: none */
-    double down, across;
-    double time; /* nanoseconds that it should take */
-} tmm__xouter__choice;
-
-/* Nanoseconds with instance number n: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n,
-                                             const tmm__xgemm__product *p)
+/* Nanoseconds of a plan with instance number n: the blocks of the busiest multiprocessor, or
+   memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                             int n, const tmm__xgemm__product *p)
 {
+    const int warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
     const size_t sector = 32;
-    const double blocks = ceil(c->down * c->across * p->batch / load.processors);
+    const double blocks = ceil((double)c->down * (double)c->blocks * p->batch / load.processors);
     /* Elements that a thread copies. */
-    const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
+    const double copies = K * (i->warp_rows + (double)i->cols / warps) / 32;
     const int apart =
-        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
-    double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
-    if (c->depth > 0) clocks += c->warps * copies * t->copied;
+        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && i->cols == 32 && c->blocks > 1;
+    double clocks = warps * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    if (c->depth > 0) clocks += warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
                            : t->direct + t->direct_each * fmax(K - 1, 0);
@@ -14709,7 +14722,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -14718,69 +14732,58 @@ static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__produ
 #undef TMM__ROW
     const int count = (int)(sizeof instances / sizeof *instances);
     const int direct = p->K > 0 && p->K <= TMM__OUTER_DIRECT, least = direct ? 2 : 4;
-    tmm__xouter__choice best, c;
-    memset(&best, 0, sizeof best);
-    best.time = HUGE_VAL;
+    tmm__plan c = *best;
+    (void)row;
+    best->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
-        c.instance = instances[n];
-        const int most = tmm__current_device()->shared / c.instance.bytes / (int)TMM__OUTER_STEP;
+        const tmm__xouter__instance *i = &instances[n];
+        const int most = tmm__current_device()->shared / i->bytes / (int)TMM__OUTER_STEP;
         const int steps =
             (int)((tmm__min(p->K, TMM__OUTER_MOST) + TMM__OUTER_STEP - 1) / TMM__OUTER_STEP);
+        c.instance = n, c.kernel = i->kernel;
         c.depth = direct ? 0 : (steps < 1 ? 1 : steps < most ? steps : most) * (int)TMM__OUTER_STEP;
-        for (c.warps = least; c.warps <= (int)TMM__OUTER_WARPS; c.warps *= 2) {
-            c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
-            c.across = ceil((double)p->N / c.instance.cols);
-            if (c.down > (int)TMM__MOST_GRID) continue;
-            c.time = tmm__xgemm__outer_guess(&c, n, p);
-            c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
-            if (c.time < best.time) best = c;
+        c.bytes = c.depth * i->bytes;
+        for (int warps = least; warps <= (int)TMM__OUTER_WARPS; warps *= 2) {
+            const double down = ceil((double)p->M / (warps * i->warp_rows));
+            if (down > (int)TMM__MOST_GRID) continue;
+            c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
+            c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
+            c.time = tmm__xgemm__outer_guess(&c, i, n, p);
+            c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
+            if (c.time < best->time) *best = c;
         }
     }
-    return best;
+    if (best->time < HUGE_VAL) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
                                                  const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (p->K > INT_MAX)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
-    if (tmm__xgemm__outer_plan(p).time == HUGE_VAL)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
-    return TMM_OK;
+    if (p->K <= INT_MAX) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm__xgemm__outer_time(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
-    (void)row;
-    return p->K > TMM__OUTER_MOST ? HUGE_VAL : tmm__xgemm__outer_plan(p).time;
+    return p->K <= TMM__OUTER_MOST && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given,
-                                           const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product p = *given;
-    tmm__xouter__choice c = tmm__xgemm__outer_plan(&p);
+    int depth = plan->depth;
     void *arguments[20];
-    (void)row;
-    arguments[tmm__xgemm__arguments(&p, arguments)] = &c.depth;
-    return tmm__launch(c.instance.kernel, dim3((unsigned)c.across, (unsigned)c.down, p.batch),
-                       dim3((unsigned)(32 * c.warps)), c.depth * c.instance.bytes, arguments,
-                       p.stream);
+    arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
+    return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
+                       dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }
 #endif
-/* src/tiledmm/kernels/direct/launch.h. LAUNCHER of KERNEL DIRECT.
-   Uses: launch/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
+   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* How a launch of KERNEL DIRECT is made. */
-typedef struct tmm__xdirect__choice {
-    int block_log2, group_log2, layout; /* threads of a block, and of a group in it */
-    int cluster_log2;                   /* blocks that have the k of the same groups */
-    double blocks;                      /* for each product */
-    double time;                        /* nanoseconds that it should take */
-} tmm__xdirect__choice;
-
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
    in the other are taken to lie apart. */
@@ -14811,24 +14814,25 @@ static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__p
     return p->rsB == 1 && p->csB != 1 ? HUGE_VAL : cols * size;
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
+/* Nanoseconds with groups of 2^team_log2 threads in each block. `load`: of the product, with a
    block for each element. */
-static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm__xgemm__product *p,
+static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__product *p,
                                               const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const double group = 1 << c->group_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
+    const double group = 1 << c->team_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
     const double member_k = ceil(K / (group * cluster));
-    c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
-    const double threads = 1 << c->block_log2;
-    c->blocks = ceil((double)p->M * p->N * group / threads) * cluster;
+    c->threads = 1 << (c->team_log2 > TMM__DIRECT_BLOCK ? c->team_log2 : (int)TMM__DIRECT_BLOCK);
+    const double threads = c->threads;
+    const double blocks = ceil((double)p->M * p->N * group / threads) * cluster;
+    c->blocks = (long long)blocks;
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = tmm__xgemm__direct_lines(member, p->csA, rows, p->rsA) +
                          tmm__xgemm__direct_lines(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
+    const double warps = ceil(blocks * p->batch / load->processors) * threads / 32;
     const double bytes = tmm__xgemm__direct_bytes(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
@@ -14837,7 +14841,7 @@ static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm
     /* Blocks that find no room wait for that long, once more. */
     const double resident = sizeof(TMM_TYPE) > 4 ? TMM__DIRECT_RESIDENT_8 : TMM__DIRECT_RESIDENT;
     const double room = load->processors * floor(resident / threads);
-    if (p->batch == 1) clocks *= ceil(c->blocks / room);
+    if (p->batch == 1) clocks *= ceil(blocks / room);
     clocks += warps * (t->warp + member_k * (t->load + t->line * lines));
     clocks += t->byte * bytes * K / cluster * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
@@ -14853,36 +14857,39 @@ static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm__xdirect__choice tmm__xgemm__direct_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
 {
-    tmm__xdirect__choice best, c;
+    tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    (void)row;
+    c.kernel = (const void *)tmm__xgemm_direct, c.tile_m = c.tile_n = 1;
     const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
-                         tmm__has_clusters((const void *)tmm__xgemm_direct);
+                         tmm__has_clusters(c.kernel);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
     if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
-    memset(&best, 0, sizeof best);
-    best.time = HUGE_VAL;
+    best->time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
-            c.group_log2 = n, c.layout = layout, c.cluster_log2 = 0;
+            c.instance = c.layout = layout, c.team_log2 = n, c.cluster_log2 = 0;
+            c.cut = TMM__PLAN_WHOLE, c.slices = 1 << n;
             c.time = tmm__xgemm__direct_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
-            if (c.time < best.time) best = c;
-            c.cluster_log2 = TMM__DIRECT_CLUSTER;
+            if (c.time < best->time) *best = c;
+            c.cluster_log2 = TMM__DIRECT_CLUSTER, c.cut = TMM__PLAN_CLUSTERS;
             if (!clusters || n > TMM__DIRECT_BLOCK ||
                 1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
                 (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
                 continue;
             c.time = tmm__xgemm__direct_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
-            if (c.time < best.time && c.blocks <= INT_MAX) best = c;
+            if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
-    return best;
+    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
@@ -14893,25 +14900,22 @@ static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm__xgemm__direct_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__direct_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
-    if (p->K > INT_MAX || work > tmm__direct_most(p->M, p->N))
-        return HUGE_VAL; /* no need to look */
-    return tmm__xgemm__direct_plan(p).time;
+    return p->K <= INT_MAX && work <= tmm__direct_most(p->M, p->N);
 }
 
-static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product p = *given;
-    tmm__xdirect__choice c = tmm__xgemm__direct_plan(&p);
+    tmm__plan c = *plan;
     void *arguments[26];
-    (void)row;
+    int block_log2 = c.team_log2 > TMM__DIRECT_BLOCK ? c.team_log2 : (int)TMM__DIRECT_BLOCK;
     int count = tmm__xgemm__arguments(&p, arguments);
-    arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
+    arguments[count++] = &block_log2, arguments[count++] = &c.team_log2;
     arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
     /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
     int magic_log2 = 0;
@@ -14919,26 +14923,26 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given,
     const unsigned long long N = (unsigned long long)p.N;
     unsigned magic = (unsigned)((((1ull << magic_log2) - N) << 32) / N) + 1;
     /* Which members add their sums by shuffles, and how far apart the others are: see there. */
-    const int groups_log2 = c.block_log2 - c.group_log2, members = c.layout == TMM__MEMBERS;
+    const int groups_log2 = block_log2 - c.team_log2, members = c.layout == TMM__MEMBERS;
     int beside = members ? 1 : 1 << groups_log2;
-    int lanes = members && c.group_log2 < 5 ? 1 << c.group_log2 : 32;
+    int lanes = members && c.team_log2 < 5 ? 1 << c.team_log2 : 32;
     int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
-    int warps_log2 = (members ? c.group_log2 : c.block_log2) - apart_log2;
+    int warps_log2 = (members ? c.team_log2 : block_log2) - apart_log2;
     arguments[count++] = &magic, arguments[count++] = &magic_log2;
     arguments[count++] = &beside, arguments[count++] = &lanes;
     arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
     if (c.cluster_log2 > 0)
-        return tmm__launch_clusters((const void *)tmm__xgemm_direct, (int)c.blocks,
-                                    1 << c.block_log2, 1 << c.cluster_log2, 0, arguments, p.stream);
-    return tmm__launch((const void *)tmm__xgemm_direct, dim3((unsigned)c.blocks, 1, p.batch),
-                       dim3(1u << c.block_log2), 0, arguments, p.stream);
+        return tmm__launch_clusters(c.kernel, (int)c.blocks, c.threads, 1 << c.cluster_log2, 0,
+                                    arguments, p.stream);
+    return tmm__launch(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), dim3((unsigned)c.threads), 0,
+                       arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: once/costs.h, launch/product.h. Used by: type/choose.h, type/dispatch.h. */
+   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
-   gemm__resolve. */
+   gemm__stands_for. */
 static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
@@ -14955,45 +14959,54 @@ static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long lon
 TMM__NARROW_LIST(TMM__CHECK)
 #undef TMM__CHECK
 
-/* How a launch of KERNEL NARROW is made. */
-typedef struct tmm__xnarrow__choice {
-    tmm__narrow s;
-    int groups; /* of the instance */
-    const void *kernel;
+/* Its operands, P with few lines and Q with many, and how these are in memory. */
+typedef struct tmm__xnarrow__operands {
+    int turned; /* lines of P are columns of C */
     long long linesP, lineP, kP, linesQ, lineQ, kQ;
     const TMM_TYPE *P, *Q;
-    long long tiles, parts;
-    double time; /* nanoseconds that it should take */
-} tmm__xnarrow__choice;
+} tmm__xnarrow__operands;
 
-/* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
+static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgemm__product *p)
+{
+    tmm__xnarrow__operands o;
+    o.turned = p->N < p->M;
+    o.linesP = o.turned ? p->N : p->M, o.linesQ = o.turned ? p->M : p->N;
+    o.P = o.turned ? p->B : p->A, o.Q = o.turned ? p->A : p->B;
+    o.lineP = o.turned ? p->csB : p->rsA, o.kP = o.turned ? p->rsB : p->csA;
+    o.lineQ = o.turned ? p->rsA : p->csB, o.kQ = o.turned ? p->csA : p->rsB;
+    return o;
+}
+
+/* Nanoseconds of a plan's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
-static inline double tmm__xgemm__narrow_parts_time(const tmm__xnarrow__choice *c,
+static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int groups,
                                                    const tmm__xgemm__product *p)
 {
     const tmm__costs *t = tmm__tuned();
-    const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
-    const int tileP = 4 * c->groups << c->s.down_log2;
-    const int tileQ = 2 * TMM__NARROW_LINES >> c->s.down_log2;
+    const double rounds = ceil((double)c->blocks * c->slices / tmm__current_device()->processors);
+    const int tileP = c->turned ? c->tile_n : c->tile_m;
+    const int tileQ = c->turned ? c->tile_m : c->tile_n;
+    const long long kQ = c->turned ? p->csA : p->rsB;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
+    const double step = fmax(t->narrow.step[kQ != 1][groups - 3][c->down - 1],
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
-    const double area = (double)c->linesP * c->linesQ;
+    const double area = (double)p->M * p->N;
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
-    double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
+    double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->slices) * step * turns;
     clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
-    if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    const double copied = (double)(tileP + tileQ) * sizeof(TMM_TYPE) * c->tiles * p->K;
+    if (c->slices > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->slices + 1) * area;
+    const double copied = (double)(tileP + tileQ) * sizeof(TMM_TYPE) * c->blocks * p->K;
     clocks = fmax(clocks, copied / (t->l2 * tmm__current_device()->processors));
     return tmm__overlapped(tmm__in_nanoseconds(clocks),
                            tmm__current_device()->gpu.launch + tmm__memory_time(&load));
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm__xnarrow__choice tmm__xgemm__narrow_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -15002,77 +15015,66 @@ static inline tmm__xnarrow__choice tmm__xgemm__narrow_plan(const tmm__xgemm__pro
     } instances[] = {TMM__NARROW_LIST(TMM__ROW)};
 #undef TMM__ROW
     enum { MOST_PARTS = 64, LEAST_STEPS = 4, MOST_ROUNDS = 8 };
-    const int turned = p->N < p->M;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
-    tmm__xnarrow__choice c, best;
-    memset(&c, 0, sizeof c);
-    c.s.turned = turned;
-    c.linesP = turned ? p->N : p->M, c.linesQ = turned ? p->M : p->N;
-    c.P = turned ? p->B : p->A, c.Q = turned ? p->A : p->B;
-    c.lineP = turned ? p->csB : p->rsA, c.kP = turned ? p->rsB : p->csA;
-    c.lineQ = turned ? p->rsA : p->csB, c.kQ = turned ? p->csA : p->rsB;
-    best = c;
+    const tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
+    /* Devices that have less shared memory have no asynchronous copies, and need two stages. */
+    const int stage = TMM__NARROW_DEPTH * TMM__NARROW_PITCH * (int)sizeof(TMM_TYPE);
+    tmm__plan c = *best;
+    (void)row;
+    c.turned = o.turned, c.threads = TMM__NARROW_THREADS;
+    c.bytes = (int)tmm__min(TMM__NARROW_STAGES * stage, device->shared);
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++)
         for (int down_log2 = 1; down_log2 <= 2; down_log2++) {
             const int groups = instances[n].groups;
             const int tileP = 4 * groups << down_log2, tileQ = 2 * TMM__NARROW_LINES >> down_log2;
-            if (c.linesQ < tileQ) continue;
-            c.s.down_log2 = down_log2, c.groups = groups, c.kernel = instances[n].kernel;
-            c.s.tilesP = (int)((c.linesP - 1) / tileP + 1);
-            c.tiles = c.s.tilesP * ((c.linesQ - 1) / tileQ + 1);
+            if (o.linesQ < tileQ) continue;
+            c.instance = 2 * n + down_log2 - 1, c.kernel = instances[n].kernel, c.down = down_log2;
+            c.tile_m = o.turned ? tileQ : tileP, c.tile_n = o.turned ? tileP : tileQ;
+            c.blocks = ((o.linesP - 1) / tileP + 1) * ((o.linesQ - 1) / tileQ + 1);
             const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * LEAST_STEPS);
             const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
-            long long last = 0;
+            int last = 0;
             for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */
-                c.parts = rounds == 0 ? 1 : rounds * (long long)device->processors / c.tiles;
-                if (c.parts > most) c.parts = most;
-                if (c.parts <= last) continue;
-                last = c.parts;
-                c.time = TMM__PLAN_GUESS(2 * n + down_log2 - 1,
-                                         c.parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
-                                         (int)c.parts, tmm__xgemm__narrow_parts_time(&c, p));
-                if (best.tiles == 0 || c.time < best.time) best = c;
+                const long long parts =
+                    rounds == 0 ? 1 : rounds * (long long)device->processors / c.blocks;
+                c.slices = (int)tmm__min(parts, most);
+                if (c.slices <= last) continue;
+                last = c.slices;
+                c.cut = c.slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+                c.time = TMM__PLAN_GUESS(c.instance, c.cut, c.slices,
+                                         tmm__xgemm__narrow_parts_time(&c, groups, p));
+                if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
-    return best;
+    return TMM_OK;
 }
 
-static inline tmm_status tmm__xgemm__narrow_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    return tmm__xgemm__check_reach(p, row);
+    return tmm__xgemm__narrow_fits(p, p->batch) && p->K >= TMM__NARROW_LEAST &&
+           tmm__min(p->M, p->N) <= tmm__tuned()->narrow.most && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline double tmm__xgemm__narrow_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (!tmm__xgemm__narrow_fits(p, p->batch) || p->K < TMM__NARROW_LEAST ||
-        tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
-        return HUGE_VAL;
-    return tmm__xgemm__narrow_plan(p).time;
-}
-
-static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    tmm__xnarrow__choice c = tmm__xgemm__narrow_plan(p);
-    (void)row;
+    tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
+    int parts = plan->slices;
     void *partials = NULL;
-    if (c.parts > 1)
-        partials = tmm__workspace((size_t)(c.parts * p->M * p->N) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1;
-    /* Devices that have less shared memory have no asynchronous copies, and need two stages. */
-    const int stage = TMM__NARROW_DEPTH * TMM__NARROW_PITCH * (int)sizeof(TMM_TYPE);
-    const int bytes = (int)tmm__min(TMM__NARROW_STAGES * stage, tmm__current_device()->shared);
-    void *arguments[] = {&c.linesP, &c.linesQ, &p->K,    &p->alpha, &c.P,    &c.lineP,  &c.kP, &c.Q,
-                         &c.lineQ,  &c.kQ,     &p->beta, &p->C,     &p->ldc, &partials, &c.s};
-    tmm_status status = tmm__launch(c.kernel, dim3((unsigned)c.tiles, (unsigned)c.parts),
-                                    dim3(TMM__NARROW_THREADS), bytes, arguments, p->stream);
+    if (parts > 1)
+        partials = tmm__workspace((size_t)(parts * p->M * p->N) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) parts = 1;
+    tmm__narrow s;
+    s.down_log2 = plan->down, s.turned = o.turned;
+    s.tilesP = (int)((o.linesP - 1) / (o.turned ? plan->tile_n : plan->tile_m) + 1);
+    void *arguments[] = {&o.linesP, &o.linesQ, &p->K,    &p->alpha, &o.P,    &o.lineP,  &o.kP, &o.Q,
+                         &o.lineQ,  &o.kQ,     &p->beta, &p->C,     &p->ldc, &partials, &s};
+    tmm_status status =
+        tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
+                    dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
     if (partials == NULL) return status;
-    int parts = (int)c.parts;
     void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
     if (status == TMM_OK)
         status =
@@ -15084,7 +15086,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given,
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: type/. */
+   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
@@ -15114,12 +15116,6 @@ typedef struct tmm__float_instance {
     const char *name;
     int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
 } tmm__float_instance;
-
-/* What was chosen: an instance, in how many parts the k of each tile are cut, and how many blocks
-   of 32 k a part has; parts in all, if they are cut, else 0, and bytes of each. */
-typedef struct tmm__float_choice {
-    int instance, parts, part_blocks, pieces, piece_bytes;
-} tmm__float_choice;
 
 /* How operands are converted: blocks of a cluster; threads of a block. */
 typedef struct tmm__convert_plan {
@@ -15388,10 +15384,10 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
 }
 
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
-   are cut. Returns nanoseconds. Parts are for one product, by wgmma where all columns go at once;
-   where warpgroups share k, a block has no second one. */
+   are cut, of plan->s.steps blocks of 32 k each. Returns nanoseconds. Parts are for one product, by
+   wgmma where all columns go at once; where warpgroups share k, a block has no second one. */
 static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
-                                            tmm__float_choice *best)
+                                            tmm__plan *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -15399,8 +15395,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
     double first_area = 0; /* of the first instance for this instruction */
-    memset(best, 0, sizeof *best);
-    best->instance = TMM__PORTABLE_64x64, best->parts = 1;
+    best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
@@ -15422,42 +15417,71 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
             least = time;
-            best->instance = n, best->parts = parts, best->part_blocks = (int)(2 * of_part);
-            best->pieces = parts > 1 ? (int)(parts * tiles) : 0,
-            best->piece_bytes = (int)(4 * area);
+            best->instance = n, best->slices = parts, best->s.steps = (int)(2 * of_part);
+            best->cut = parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
+    const tmm__float_instance *i = tmm__xgemm__float_instance(best->instance);
+    best->kernel = tmm__xgemm__float_kernel(best->instance);
+    best->tile_m = i->tile_m, best->tile_n = i->tile_n;
+    best->threads = i->threads, best->bytes = i->bytes;
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
-   devices for displays. */
-static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
+   beyond 32 bits. */
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    const tmm__device *device = tmm__current_device();
-    const int instruction = tmm__xgemm__float_instruction(), capability = device->capability;
-    tmm__float_choice choice;
+    long long most = TMM__WGMMA_LINES_MAX;
+    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
+           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+}
+
+/* It has to be asked for. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
+   devices for displays. */
+static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+    const int instruction = tmm__xgemm__float_instruction();
+    const int capability = tmm__current_device()->capability;
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+           tmm__xgemm__converted_fits(p->M, p->N, p->K) &&
+           (instruction == TMM__BY_WGMMA ||
+            (instruction == TMM__BY_MMA_SYNC &&
+             (capability == 80 || capability == 90 || capability == 100))) &&
+           tmm__xgemm__fast_competes(p, row);
+}
+
+/* In type/dispatch.h. */
+static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
+{
+    return tmm__xgemm__split(p, plan);
+}
+
+/* With KERNEL CONVERT. */
+static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+{
     (void)row;
-    if (instruction != TMM__BY_WGMMA &&
-        (instruction != TMM__BY_MMA_SYNC ||
-         (capability != 80 && capability != 90 && capability != 100)))
-        return HUGE_VAL;
-    return tmm__xgemm__convert_time(p) + device->gpu.launch +
-           tmm__xgemm__float_plan(p, instruction, &choice);
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
+    const double time = tmm__xgemm__float_plan(p, instruction, plan);
+    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
+    return TMM_OK;
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job,
-                                                    const tmm__float_choice *choice,
+static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tmm__plan *plan,
                                                     tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     double processors = tmm__current_device()->processors;
-    const tmm__float_instance *i = tmm__xgemm__float_instance(choice->instance);
-    job.instance = choice->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
-    job.parts = choice->parts, job.s.steps = choice->part_blocks;
+    const tmm__float_instance *i = tmm__xgemm__float_instance(plan->instance);
+    job.instance = plan->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.parts = plan->slices, job.s.steps = plan->s.steps;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
@@ -15482,31 +15506,19 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job,
                                     stream);
 }
 
-/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
-   beyond 32 bits. */
-static inline int tmm__xgemm__float_fits(long long M, long long N, long long K)
+/* Parts in all, if tiles are cut, which is for one product; else 0. */
+static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, const tmm__plan *plan)
 {
-    long long most = TMM__WGMMA_LINES_MAX;
-    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
-    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
-           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
-}
-
-/* The choice for a product or more. */
-static inline tmm__float_choice tmm__xgemm__float_choose(const tmm__xgemm__product *p)
-{
-    tmm__float_choice choice;
-    (void)tmm__xgemm__float_plan(p, TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction()),
-                                 &choice);
-    return choice;
+    const long long tiles = ((p->M - 1) / plan->tile_m + 1) * ((p->N - 1) / plan->tile_n + 1);
+    return plan->slices > 1 ? (size_t)(plan->slices * tiles) : 0;
 }
 
 /* What so many products at a time take: operands that are not ready, from `memory` on, bits of
    doubtful elements, a counter, parts of tiles and a flag for each. */
 static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
                                                         const tmm__fp16_operand *const *ready,
-                                                        const tmm__float_choice *choice,
-                                                        unsigned products, char *memory)
+                                                        const tmm__plan *plan, unsigned products,
+                                                        char *memory)
 {
     tmm__float_memory place;
     memset(&place, 0, sizeof place);
@@ -15519,12 +15531,12 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
                                                          p->batch > 1 && stride ? products : 1);
     }
     const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
-    const size_t pieces = (size_t)choice->pieces;
+    const size_t pieces = tmm__xgemm__float_pieces(p, plan);
     place.doubt = (unsigned *)(memory + place.bytes);
     place.pace = (unsigned *)(memory + place.bytes + doubt);
     place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
     place.partials = memory + place.bytes;
-    place.bytes += pieces * choice->piece_bytes;
+    place.bytes += pieces * plan->tile_m * plan->tile_n * sizeof(float);
     place.flags = (unsigned long long *)(memory + place.bytes);
     place.bytes += pieces * sizeof *place.flags;
     return place;
@@ -15533,7 +15545,7 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
+static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const tmm__plan *plan,
                                            const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
@@ -15545,12 +15557,11 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
     size_t each = tmm__xgemm__doubt_bytes(M, N);
     for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
-    const size_t bytes = tmm__xgemm__float_place(p, ready, &choice, most, NULL).bytes;
+    const size_t bytes = tmm__xgemm__float_place(p, ready, plan, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, &choice, most, memory);
+    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, plan, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
@@ -15569,13 +15580,76 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
         job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
-        if (TMM__CLEAR_FLAGS && choice.pieces > 0)
-            (void)cudaMemsetAsync(job.s.flags, 0, choice.pieces * sizeof *job.s.flags, stream);
+        if (TMM__CLEAR_FLAGS && plan->slices > 1)
+            (void)cudaMemsetAsync(job.s.flags, 0,
+                                  tmm__xgemm__float_pieces(p, plan) * sizeof *job.s.flags, stream);
         status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
-        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, &choice, stream);
+        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, plan, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
+}
+
+/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR FLOAT: the most lines or
+   k; bytes of what is kept of an operand; its conversion; a product. */
+enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    return bytes;
+}
+
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
+                             along_k ? 1 : ld, 0};
+    size_t offset = 0;
+    const tmm__fp16_operand to =
+        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+    const tmm__lines both[2] = {from, from};
+    const tmm__fp16_operand operands[2] = {to, to};
+    const int groups[2] = {8 * to.line_blocks, 0};
+    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
+}
+
+/* Operands as tmm_?gemm_prepare_A and _B left them, or NULL. */
+static inline void tmm__xgemm__halves(const tmm_prepared *const *prepared, long long K,
+                                      tmm__fp16_operand halves[2],
+                                      const tmm__fp16_operand *ready[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = prepared == NULL ? NULL : prepared[i];
+        size_t offset = 0;
+        ready[i] = from == NULL ? NULL : &halves[i];
+        if (from == NULL) continue;
+        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, K, 1);
+    }
+}
+
+/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
+                                               const tmm_prepared *const *prepared, size_t *missing)
+{
+    tmm__fp16_operand halves[2];
+    const tmm__fp16_operand *ready[2];
+    tmm__xgemm__halves(prepared, p->K, halves, ready);
+    return tmm__xgemm__float(p, plan, ready, missing);
+}
+
+/* Bytes of the workspace of such a product. */
+static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
+                                                 const tmm__plan *plan,
+                                                 const tmm_prepared *const *prepared)
+{
+    tmm__fp16_operand halves[2];
+    const tmm__fp16_operand *ready[2];
+    tmm__xgemm__halves(prepared, p->K, halves, ready);
+    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
@@ -15808,8 +15882,8 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h, kernels/tensor/launch.h.
-   Used by: type/. */
+   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h.
+   Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
@@ -15822,15 +15896,6 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                          "before tiledmm.cuh is included");
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
 }
-
-#if !TMM__DOUBLE_TENSOR
-static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL;
-}
-#endif
 
 #if TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_LAUNCH_ONCE
@@ -15887,7 +15952,7 @@ static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, 
 #endif
 }
 
-static inline int tmm__xgemm__int8_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
     int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
@@ -15954,11 +16019,20 @@ static inline int tmm__xgemm__int8_by_wgmma(void)
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
+/* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+           tmm__xgemm__converted_fits(p->M, p->N, p->K) && tmm__xgemm__fits(row->value, p) &&
+           (tmm__xgemm__int8_by_wgmma() ||
+            (tmm__current_device()->capability >= 75 && !tmm__xgemm__tensor_pays()));
+}
+
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
-   launches. By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of
-   FP32. */
-static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row)
+   launches. */
+static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -15969,13 +16043,14 @@ static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
     const double M = ceil(p->M / rows) * rows, N = ceil(p->N / cols) * cols;
     const double K = ceil(p->K / depth) * depth;
     (void)row;
-    if (!wgmma && (device->capability < 75 || tmm__xgemm__tensor_pays())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
     const double lines = (double)p->M + p->N;
     const double bytes = 31 * lines * p->K + 40.0 * p->M * p->N;
-    return (clocks / (device->processors * device->gpu.clock) +
-            bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
-           p->batch;
+    plan->tile_m = (int)rows, plan->tile_n = (int)cols;
+    plan->time = (clocks / (device->processors * device->gpu.clock) +
+                  bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
+                 p->batch;
+    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -16093,8 +16168,10 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
                                          0, 1, of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
         tmm__xgemm__product all = *p;
+        tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__tensor(&all, NULL);
+        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
@@ -16200,22 +16277,54 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
-#else
-/* Of types and programs that do not have it. */
-static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row)
+
+/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
+   k; bytes of what is kept of an operand; its conversion; a product. */
+enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
+
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
 {
-    return tmm__xgemm__int8_takes(p, row);
+    size_t bytes = 0;
+    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
+    return bytes;
+}
+
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
+                                  along_k ? 1 : ld};
+    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+}
+
+/* Products, as gemm__int8_products; its plan has nothing that a launch needs. */
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
+                                               const tmm_prepared *const *prepared, size_t *missing)
+{
+    (void)plan;
+    return tmm__xgemm__int8_products(p, prepared, missing);
+}
+
+/* Bytes of the workspace of such a product. */
+static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
+                                                 const tmm__plan *plan,
+                                                 const tmm_prepared *const *prepared)
+{
+    long long M = p->M, N = p->N, K = p->K;
+    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
+    (void)plan;
+    return tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
 }
 #endif
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h.
-   Used by: type/dispatch.h. */
+   Uses: once/kernels.h, launch/product.h, the launchers. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
-static inline tmm_status tmm__xgemm__left_out_takes(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -16224,112 +16333,88 @@ static inline tmm_status tmm__xgemm__left_out_takes(const tmm__xgemm__product *p
                      tmm_kernel_string(row->value));
 }
 
-static inline double tmm__xgemm__left_out_time(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL;
-}
-
-static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__left_out_takes(p, row);
-}
-
-#if TMM__FLOAT_TENSOR
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row);
-#endif
-#if TMM__DOUBLE_TENSOR
-static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row);
+#if TMM__CONVERTS
+static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
 #endif
 
-/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
 {
-#define TMM__NAME(value, string) {value, 0, NULL, NULL, NULL},
-#define TMM__KERNEL(value, string, run, tile) \
-    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(TMM__JOIN(run, _time)), TMM_FN(run)},
+#define TMM__NAME(value, string)              {value, 0, NULL, NULL, NULL, NULL},
+#define TMM__KERNEL(value, string, tile, ...) {value, tile, __VA_ARGS__},
     static const tmm__xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
 #undef TMM__NAME
 #undef TMM__KERNEL
-    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
+    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].takes == NULL) return NULL;
     return &rows[kernel];
 }
 
-/* The tile with which TMM_REGISTER should be faster. */
-static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
-                                                   long long batch)
-{
-    tmm__xgemm__product product = *given, *p = &product;
-    product.batch = (unsigned)tmm__min(batch, INT_MAX);
-    const double small = tmm__xgemm__register_time(p, tmm__xgemm__row(TMM_REGISTER_64));
-    const double large = tmm__xgemm__register_time(p, tmm__xgemm__row(TMM_REGISTER_128));
-    return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
-}
-
-/* May TMM_AUTO take this kernel? The fast ones but TMM_DIRECT need copies of sm_80, elements of 4
-   bytes and sizes that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
-static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p,
-                                       int tensor)
+/* May TMM_AUTO take this kernel? */
+static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p)
 {
     const double most = INT_MAX, tile = row->tile;
-    if (ceil(p->M / tile) * ceil(p->N / tile) > most) return 0;
-    if (row->value <= TMM_REGISTER_128 || row->value == TMM_DIRECT) return 1;
-#if TMM__FLOAT_TENSOR
-    if (row->value == TMM_TENSOR &&
-        (!tensor || (TMM_SUM)p->alpha == 0 || !tmm__xgemm__float_fits(p->M, p->N, p->K)))
-        return 0;
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (row->value == TMM_TENSOR_INT8)
-        return tensor && (TMM_SUM)p->alpha != 0 && tmm__xgemm__int8_fits(p->M, p->N, p->K) &&
-               tmm__xgemm__fits(row->value, p);
-#endif
-    (void)tensor;
-#if TMM__FAST
-    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm__xgemm__fits(row->value, p);
-#else
-    return 0;
-#endif
+    return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
 }
 
-/* The rule of TMM_AUTO: the kernel that should take the least time, by its launcher's plan and the
-   costs in once/tuning.h. Of equal ones, the first of the list. */
+/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
+   equal ones, the first of the list. `tensor`: elements may be split. */
+static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
+                                      tmm__plan *best)
+{
+    tmm__xgemm__product p = *given;
+    tmm__plan plan;
+    p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
+    p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
+    p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    best->value = TMM_AUTO, best->time = HUGE_VAL;
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
+        if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
+        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
+            *best = plan;
+    }
+    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+}
+
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
                                             int tensor)
 {
-    tmm__xgemm__product p = *given;
-    tmm_kernel best = TMM_REGISTER_64;
-    double least = HUGE_VAL;
-    p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
-    p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
-    p.allowed = p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
-        if (row == NULL || !tmm__xgemm__eligible(row, &p, tensor)) continue;
-        const double time = row->time(&p, row);
-        if (time < least) least = time, best = row->value;
-    }
-    return best;
+    tmm__plan plan;
+    tmm__xgemm__choose(given, batch, tensor, &plan);
+    return plan.value;
 }
 
-/* The same. A thread keeps its latest choices, since looking at all plans takes the host as long as
-   a launch. The key is all that a choice may depend on. */
-static inline tmm_kernel tmm__xgemm__known_choice(const tmm__xgemm__product *p, long long batch,
-                                                  int tensor)
+/* What a launcher gets for the first launch of a batch. */
+static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__product *given,
+                                                           long long batch)
+{
+    tmm__xgemm__product p = *given;
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if (p.K == 0) {
+        p.alpha = 0;
+        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
+    }
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    p.batch = (unsigned)tmm__min(batch, TMM__MOST_GRID);
+    return p;
+}
+
+/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
+   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   until the next call. The key is all that it may depend on. */
+static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                                long long batch, const tmm__plan **plan)
 {
     static thread_local struct {
         long long key[16];
-        tmm_kernel kernel;
+        tmm__plan plan;
     } known[TMM__KNOWN_CHOICES];
     const size_t line = 127; /* of the address, what may count */
-    const long long flags = (long long)(((size_t)p->A & line) << 24 | ((size_t)p->B & line) << 16 |
-                                        ((size_t)p->C & line) << 8) |
-                            (long long)tensor << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
+    const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
+                                        ((size_t)p->C & line) << 16) |
+                            (long long)kernel << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
                             ((TMM_SUM)p->beta == 0);
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
@@ -16338,11 +16423,22 @@ static inline tmm_kernel tmm__xgemm__known_choice(const tmm__xgemm__product *p, 
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    if (!TMM__REMEMBERS || memcmp(known[place].key, key, sizeof key) != 0) {
-        known[place].kernel = tmm__xgemm__choice(p, batch, tensor);
-        memcpy(known[place].key, key, sizeof key);
+    *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
+    const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
+    tmm_status status = TMM_OK;
+    memset(known[place].key, 0, sizeof key); /* of no product */
+    if (chooses) {
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
+                           &known[place].plan);
+        kernel = (*plan)->value;
     }
-    return known[place].kernel;
+    /* Chosen was for the K and the batch that were given. */
+    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
+        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
+    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
+    return status;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
@@ -16353,7 +16449,7 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, the launchers. Used by: callers. */
+   Uses: type/choose.h, launch/product.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -16395,35 +16491,52 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
     return tmm__check_batch_overlap(o, strides, batch);
 }
 
-/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
-   be used, the better tile of TMM_REGISTER. */
-static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             long long batch)
+/* The tile with which TMM_REGISTER should be faster. */
+static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
+                                                   long long batch)
 {
-    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return tmm__xgemm__known_choice(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
-#if TMM__FLOAT_TENSOR
-    /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__float_fits(p->M, p->N, p->K)))
-        return tmm__xgemm__choice(p, batch, 0);
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8 &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__int8_fits(p->M, p->N, p->K)))
-        return tmm__xgemm__choice(p, batch, 0);
+    tmm__xgemm__product p = *given;
+    tmm__plan small, large;
+    p.batch = (unsigned)tmm__min(batch, INT_MAX);
+    (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
+    (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+/* What stands behind a name: TMM_AUTO in place of a conversion that cannot be used, others in place
+   of kernels that this type or product does not have, the better tile of TMM_REGISTER. */
+static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                                long long batch)
+{
+#if TMM__CONVERTS
+    if (kernel == TMM__CONVERTING &&
+        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__converted_fits(p->M, p->N, p->K)))
+        return TMM_AUTO;
 #endif
 #if TMM__FAST
     if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
         tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
-#endif
-#if TMM__FAST && TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = tmm__xgemm__pipelined_double(p);
+    /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
+       it does not pay, units of double bound every kernel. */
+    if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
+        kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
+                                                                              : TMM_REGISTER;
 #endif
     if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
+}
+
+/* The same, and the choice of TMM_AUTO for a batch that is not empty. */
+static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                             long long batch)
+{
+    const tmm__plan *plan;
+    kernel = tmm__xgemm__stands_for(kernel, p, batch);
+    if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
+    (void)tmm__xgemm__known_plan(kernel, p, batch, &plan);
+    return plan->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -16446,37 +16559,20 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 /* Products of one launch, by a kernel that takes them. */
 static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
-    return row->run(p, row);
+    tmm__plan plan;
+    const tmm_status status = tmm__xgemm__plan_by(kernel, p, &plan);
+    return status != TMM_OK ? status : tmm__xgemm__row(kernel)->launch(p, &plan);
 }
 
-#if TMM__FLOAT_TENSOR
-/* KERNEL TENSOR FLOAT; strictly, if there is no memory for its operands. */
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+#if TMM__CONVERTS
+/* KERNEL TENSOR FLOAT or INT8; strictly, if there is no memory for its operands. */
+static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan)
 {
     size_t missing = 0;
-    (void)row;
-    tmm_status status = tmm__xgemm__float(p, NULL, &missing);
+    tmm_status status = tmm__xgemm__converted(p, plan, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__resolve(kernel, p, p->batch);
-    status = tmm__xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
-}
-#endif
-
-#if TMM__DOUBLE_TENSOR
-/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
-static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row)
-{
-    size_t missing = 0;
-    (void)row;
-    tmm_status status = tmm__xgemm__int8_products(p, NULL, &missing);
-    if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__resolve(kernel, p, p->batch);
+    kernel = tmm__xgemm__stands_for(kernel, p, p->batch);
     status = tmm__xgemm__takes(kernel, p);
     return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
 }
@@ -16486,24 +16582,25 @@ static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
 static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__product *given,
                                            long long batch)
 {
-    tmm__xgemm__product p = *given;
-    kernel = tmm__xgemm__resolve(kernel, &p, batch);
-    tmm_status status = tmm__xgemm__takes(kernel, &p);
-    if (status != TMM_OK || p.M == 0 || p.N == 0 || batch == 0) return status;
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if ((TMM_SUM)p.alpha == 0) p.K = 0;
-    if (p.K == 0) {
-        p.alpha = 0;
-        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
-    }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    kernel = tmm__xgemm__stands_for(kernel, given, batch);
+    const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
+    const int empty = given->M == 0 || given->N == 0 || batch == 0;
+    const tmm__plan *plan;
+    tmm__plan next;
+    tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
+    if (status != TMM_OK || empty) return status;
+    status = tmm__xgemm__known_plan(kernel, given, batch, &plan);
+    if (chooses && status == TMM_OK) status = tmm__xgemm__takes(plan->value, given);
+    tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        status = tmm__xgemm__run(kernel, &p);
+        if (first > 0) { /* their number and alignment may be others */
+            status = tmm__xgemm__plan_by(plan->value, &p, &next);
+            plan = &next;
+        }
+        if (status == TMM_OK) status = tmm__xgemm__row(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -16568,106 +16665,16 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
    Uses: kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
-#if TMM__FLOAT_TENSOR
-/* What this type has, under one name: the most lines or k; whether the kernel takes a product;
-   bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
-
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
-{
-    return tmm__xgemm__float_fits(M, N, K);
-}
-
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
-{
-    size_t bytes = 0;
-    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
-    return bytes;
-}
-
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
-{
-    const int along_k = (request->op == TMM_OP_N) != request->is_B;
-    const long long ld = request->ld;
-    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
-                             along_k ? 1 : ld, 0};
-    size_t offset = 0;
-    const tmm__fp16_operand to =
-        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
-    const tmm__lines both[2] = {from, from};
-    const tmm__fp16_operand operands[2] = {to, to};
-    const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
-}
-
-/* Its bytes if `missing` is NULL; else the product, as gemm__float. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
-                                               const tmm_prepared *const *prepared, size_t *missing,
-                                               size_t *bytes)
-{
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const tmm_prepared *from = prepared[i];
-        size_t offset = 0;
-        if (from == NULL) continue;
-        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, p->K, 1);
-        ready[i] = &halves[i];
-    }
-    if (missing != NULL) return tmm__xgemm__float(p, ready, missing);
-    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
-    *bytes = tmm__xgemm__float_place(p, ready, &choice, 1, NULL).bytes;
-    return TMM_OK;
-}
-#else
-enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
-
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
-{
-    return tmm__xgemm__int8_fits(M, N, K);
-}
-
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
-{
-    size_t bytes = 0;
-    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
-    return bytes;
-}
-
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
-{
-    const int along_k = (request->op == TMM_OP_N) != request->is_B;
-    const long long ld = request->ld;
-    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
-                                  along_k ? 1 : ld};
-    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
-}
-
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
-                                               const tmm_prepared *const *prepared, size_t *missing,
-                                               size_t *bytes)
-{
-    long long M = p->M, N = p->N, K = p->K;
-    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
-    if (missing != NULL) return tmm__xgemm__int8_products(p, prepared, missing);
-    *bytes = tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
-    return TMM_OK;
-}
-#endif
-
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
     const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
-    const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
-                         tmm_kernel_string(kernel), lines, K);
+                         tmm_kernel_string(TMM__CONVERTING), lines, K);
     if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
     return TMM_OK;
 }
@@ -16788,8 +16795,11 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__plan plan;
     p.batch = 1;
-    return tmm__xgemm__converted(&p, prepared, NULL, bytes);
+    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    if (status == TMM_OK) *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    return status;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -16822,14 +16832,16 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
-        return tmm__xgemm_with(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N, K,
-                               alpha, A, lda, B, ldb, beta, C, ldc, stream);
+        return tmm__xgemm_with(TMM__CONVERTING, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                               ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = tmm__xgemm__converted(&p, prepared, &missing, NULL);
+    tmm__plan plan;
+    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -16887,21 +16899,14 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
 static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
-    const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
+#if TMM__CONVERTS
     tmm__xgemm__product square =
         tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm__xgemm__choice(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
-#endif
-#if TMM__FLOAT_TENSOR
-    if (kernel == TMM_TENSOR && tmm__xgemm__float_fits(p->M, p->N, p->K)) return kernel;
-    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8 && tmm__xgemm__int8_fits(p->M, p->N, p->K)) return kernel;
-    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
+        kernel = tmm__xgemm__choice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
+    if (kernel == TMM__CONVERTING && tmm__xgemm__converted_fits(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
@@ -16936,26 +16941,16 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
-#if TMM__FLOAT_TENSOR
-    if (kernel == TMM_TENSOR) {
+#if TMM__CONVERTS
+    if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
-        tmm_status status = tmm__xgemm__float(&p, NULL, &missing);
+        tmm__plan plan;
+        tmm_status status = tmm__xgemm__plan_by(kernel, &p, &plan);
+        if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
-                             missing);
-        return status;
-    }
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8) {
-        size_t missing = 0;
-        tmm_status status = tmm__xgemm__int8_products(&p, NULL, &missing);
-        if (status == TMM_OK && missing > 0)
-            return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
-                             "bytes",
-                             missing);
+                             "kernel %s: no memory to convert blocks of A and B: %zu bytes",
+                             tmm_kernel_string(kernel), missing);
         return status;
     }
 #endif
@@ -17207,10 +17202,15 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM__IF_FLOAT
 #undef TMM__IF_DOUBLE
 #undef TMM__IF_FLOATING
+#undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_FLOATING_FAST
+#undef TMM__IF_TENSOR
+#undef TMM__IF_INT8
+#undef TMM__CONVERTS
+#undef TMM__CONVERTING
 #undef TMM__SHARED_TILE
 #undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY

@@ -95,8 +95,10 @@ static inline void *data_of(const problem *q, const matrix *m, int set)
     static inline double letter##_time(const problem *q, tmm_kernel kernel)                        \
     {                                                                                              \
         const tmm_##letter##gemm__product p = letter##_product(q);                                 \
-        const tmm_##letter##gemm__kernel *row = tmm_##letter##gemm__row(kernel);                   \
-        return row->time(&p, row);                                                                 \
+        tmm__plan plan;                                                                            \
+        if (tmm_##letter##gemm__takes(kernel, &p) != TMM_OK) return HUGE_VAL;                      \
+        if (tmm_##letter##gemm__plan_by(kernel, &p, &plan) != TMM_OK) return HUGE_VAL;             \
+        return plan.time;                                                                          \
     }
 DEFINE_OURS(s, float)
 DEFINE_OURS(d, double)

@@ -88,8 +88,9 @@ static void test_shape(int M, int N, int K, int ops, int pad, int batch)
     plan_list list;
     tmm_sgemm__product p = tmm_sgemm__make_product(opA, opB, M, N, K, A.ld, B.ld);
     p.alpha = alpha, p.ldc = C.ld, p.batch = (unsigned)batch, p.allowed = TMM__CUT_K;
+    tmm__plan plan;
     list_plans(&list);
-    (void)tmm_sgemm__small_time(&p, NULL);
+    (void)tmm_sgemm__plan_by(TMM_SMALL, &p, &plan);
     list_plans(NULL);
     int wrong = 0, failed = 0;
     for (int n = 0; n < list.count; n++) {

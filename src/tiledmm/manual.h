@@ -188,8 +188,9 @@
      tmm_host_release() gives back the pinned memory, and the pools' but for 64 MiB; the end of the
      program does so, too, by atexit.
      peer access     tmm_?gemm_host and _multi let devices read each other's memory; that stays so.
-   Of each thread, until it ends: the sentence of tmm_last_error(), and what is known of devices
-   and kernels, some 90 KB. No thread, stream or event outlives a call; the current device stays.
+   Of each thread, until it ends: the sentence of tmm_last_error(), what is known of devices and
+   kernels, and its latest plans, some 110 KB. No thread, stream or event outlives a call; the current
+   device stays.
    CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
    call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.

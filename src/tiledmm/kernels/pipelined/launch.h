@@ -1,17 +1,8 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 /* The instances of the list by what they are for: other types than float have the first alone. */
 enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
-
-/* How a launch of KERNEL PIPELINED is made. */
-typedef struct tmm__xpipelined__choice {
-    int modeA, modeB; /* how operands are copied: TMM__ALONG_K and so on */
-    int instance, tile_m, tile_n, blocks;
-    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
-    double time;              /* nanoseconds that it should take */
-    tmm__schedule s;
-} tmm__xpipelined__choice;
 
 static inline const void *tmm__xgemm__pipelined_kernel(int instance)
 {
@@ -24,9 +15,8 @@ static inline const void *tmm__xgemm__pipelined_kernel(int instance)
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
-                                               const tmm__xgemm__product *p, int instance,
-                                               int number)
+static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
+                                               int instance, int number)
 {
     const long long M = p->M, N = p->N;
     const int any = instance == tmm__xpipelined_any;
@@ -34,46 +24,48 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
-    c->instance = instance;
+    c->instance = number, c->kernel = tmm__xgemm__pipelined_kernel(instance);
+    c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
-    d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
+    d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(tmm__xgemm__pipelined_kernel(instance), 0, any ? 16 : 32,
-                               sizeof(tmm__xsums4));
+    d.clusters = tmm__clusters(c->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
     d.costs = &tmm__tuned()->pipelined.block[instance];
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
-    c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
+    tmm__plan_pipelined(c, &d);
     c->s.is_tall = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
 {
+    (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
     const long long M = p->M, N = p->N;
-    tmm__xpipelined__choice best, c;
-    memset(&c, 0, sizeof c);
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
-    c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    best = c;
-    tmm__xgemm__pipelined_tiles(&best, p, tmm__xpipelined_any, tmm__xpipelined_any);
+    best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+#if TMM__IS_FLOAT
+    tmm__plan c = *best;
+#endif
+    tmm__xgemm__pipelined_tiles(best, p, tmm__xpipelined_any, tmm__xpipelined_any);
 #if TMM__IS_FLOAT
     const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
         const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
         tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
-        if (c.time < best.time) best = c;
+        if (c.time < best->time) *best = c;
     }
     /* Should operands be packed for TN? */
     if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
@@ -82,38 +74,22 @@ static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgem
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
         tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
-        if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
+        if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return best;
-}
-
-static inline tmm_status tmm__xgemm__pipelined_takes(const tmm__xgemm__product *p,
-                                                     const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__check_reach(p, row);
-}
-
-static inline double tmm__xgemm__pipelined_time(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    return tmm__xgemm__pipelined_plan(p).time;
+    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__xgemm__kernel *row)
+                                               const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and
-       packing. */
-    tmm__xpipelined__choice c;
+    tmm__plan c = *plan;
     tmm__xgemm__memory memory;
-    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm__xgemm__pipelined_plan(p);
-        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
+    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
@@ -122,18 +98,17 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     void *arguments[20];
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const void *kernel = tmm__xgemm__pipelined_kernel(c.instance);
+    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status =
-            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
+        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
+                                      p->stream);
     } else if (status == TMM_OK) {
-        status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
-                             p->stream);
+        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)c.threads), 0, arguments, p->stream);
         if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, c.instance == tmm__xpipelined_any ? 8 : 16,
-                                        c.s.is_tall ? 4 : 2,
-                                        c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
+            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
+                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
