@@ -1757,6 +1757,10 @@ typedef struct tmm__costs {
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
+    /* KERNEL OUTER: of C that a warp has, by instance; and the costs. */
+    struct {
+        int rows, cols;
+    } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
         int rows, cols;
@@ -1818,8 +1822,9 @@ typedef struct tmm__costs {
        several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
        in k if A and B have more. */
     struct {
+        int tile[2][TMM__TUNED_FLOAT][3]; /* rows, columns, warpgroups that share the k */
         double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
-        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
+        double tile_more[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
         /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
            in a nanosecond as a part of those of memory. */
         double convert, convert_round, convert_rate;
@@ -1853,6 +1858,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
+    {{8, 128}, {16, 32}},                                 /* outer_warp */
     {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
@@ -1964,10 +1970,12 @@ static const tmm__costs tmm__measured = {
     3510,                                                                    /* pack */
     0.715,                                                                   /* pack_rate */
     {
+        {{{256, 128, 1}, {128, 192, 1}, {128, 64, 1}, {64, 64, 2}},
+         {{128, 128, 1}, {64, 64, 1}}},            /* tile */
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
         {{517, 702, 322, 90}, {0}},                /* busy */
-        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
+        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile_more */
         {0.215, 0.438},                            /* odd */
         {3380, 4160},                              /* part */
         {602, 580},                                /* add */
@@ -2797,9 +2805,11 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__global_time           TMM_FN(gemm__global_time)
 #define tmm__xgemm__int8                  TMM_FN(gemm__int8)
 #define tmm__xgemm__int8_by_wgmma         TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xgemm__int8_best             TMM_FN(gemm__int8_best)
 #define tmm__xgemm__int8_convert          TMM_FN(gemm__int8_convert)
 #define tmm__xgemm__int8_fits             TMM_FN(gemm__int8_fits)
 #define tmm__xgemm__int8_fp64             TMM_FN(gemm__int8_fp64)
+#define tmm__xgemm__int8_instance         TMM_FN(gemm__int8_instance)
 #define tmm__xgemm__int8_launch           TMM_FN(gemm__int8_launch)
 #define tmm__xgemm__int8_multiply         TMM_FN(gemm__int8_multiply)
 #define tmm__xgemm__int8_parts            TMM_FN(gemm__int8_parts)
@@ -2824,11 +2834,13 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__narrow_fits           TMM_FN(gemm__narrow_fits)
 #define tmm__xgemm__narrow_parts_time     TMM_FN(gemm__narrow_parts_time)
 #define tmm__xgemm__narrow_plan           TMM_FN(gemm__narrow_plan)
+#define tmm__xgemm__narrow_step           TMM_FN(gemm__narrow_step)
 #define tmm__xgemm__narrow_takes          TMM_FN(gemm__narrow_takes)
 #define tmm__xgemm__narrow_time           TMM_FN(gemm__narrow_time)
 #define tmm__xgemm__no_options            TMM_FN(gemm__no_options)
 #define tmm__xgemm__outer                 TMM_FN(gemm__outer)
 #define tmm__xgemm__outer_guess           TMM_FN(gemm__outer_guess)
+#define tmm__xgemm__outer_measured        TMM_FN(gemm__outer_measured)
 #define tmm__xgemm__outer_plan            TMM_FN(gemm__outer_plan)
 #define tmm__xgemm__outer_takes           TMM_FN(gemm__outer_takes)
 #define tmm__xgemm__outer_time            TMM_FN(gemm__outer_time)
@@ -2836,7 +2848,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__pack                  TMM_FN(gemm__pack)
 #define tmm__xgemm__pipelined             TMM_FN(gemm__pipelined)
 #define tmm__xgemm__pipelined_double      TMM_FN(gemm__pipelined_double)
-#define tmm__xgemm__pipelined_kernel      TMM_FN(gemm__pipelined_kernel)
+#define tmm__xgemm__pipelined_costs       TMM_FN(gemm__pipelined_costs)
+#define tmm__xgemm__pipelined_instance    TMM_FN(gemm__pipelined_instance)
 #define tmm__xgemm__pipelined_plan        TMM_FN(gemm__pipelined_plan)
 #define tmm__xgemm__pipelined_takes       TMM_FN(gemm__pipelined_takes)
 #define tmm__xgemm__pipelined_tiles       TMM_FN(gemm__pipelined_tiles)
@@ -2937,8 +2950,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xouter__instance             TMM_FN(outer__instance)
 #define tmm__xpack                        TMM_FN(pack)
 #define tmm__xpipelined__choice           TMM_FN(pipelined__choice)
+#define tmm__xpipelined__instance         TMM_FN(pipelined__instance)
 #define tmm__xpipelined_add_partials      TMM_FN(pipelined_add_partials)
-#define tmm__xpipelined_any               TMM_FN(pipelined_any)
 #define tmm__xpipelined_clear             TMM_FN(pipelined_clear)
 #define tmm__xpipelined_copies            TMM_FN(pipelined_copies)
 #define tmm__xpipelined_copy_advance      TMM_FN(pipelined_copy_advance)
@@ -2950,12 +2963,10 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xpipelined_find_work         TMM_FN(pipelined_find_work)
 #define tmm__xpipelined_fragment          TMM_FN(pipelined_fragment)
 #define tmm__xpipelined_multiply          TMM_FN(pipelined_multiply)
-#define tmm__xpipelined_nn                TMM_FN(pipelined_nn)
 #define tmm__xpipelined_place             TMM_FN(pipelined_place)
 #define tmm__xpipelined_send              TMM_FN(pipelined_send)
 #define tmm__xpipelined_stage             TMM_FN(pipelined_stage)
 #define tmm__xpipelined_store             TMM_FN(pipelined_store)
-#define tmm__xpipelined_tn                TMM_FN(pipelined_tn)
 #define tmm__xrecheck                     TMM_FN(recheck)
 #define tmm__xrecheck_add                 TMM_FN(recheck_add)
 #define tmm__xrecheck_copy                TMM_FN(recheck_copy)
@@ -2971,6 +2982,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xskinny__instance            TMM_FN(skinny__instance)
 #define tmm__xsmall__choice               TMM_FN(small__choice)
 #define tmm__xsmall__instance             TMM_FN(small__instance)
+#define tmm__xsmall_least                 TMM_FN(small_least)
 #define tmm__xsquare                      TMM_FN(square)
 #define tmm__xstore2                      TMM_FN(store2)
 #define tmm__xstore4                      TMM_FN(store4)
@@ -5525,10 +5537,10 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
-/* The instances: pass, name, tile. TMM_TILE, if the caller defines it, is the only
+/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) _(1, 8, 8) _(2, 16, 16) _(3, 32, 32)
+#define TMM__SHARED_LIST(_) _(1, 8) _(2, 16) _(3, 32)
 #endif
 
 #if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
@@ -6741,9 +6753,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
-                             (int)STAGES * STAGE * SIZE,
-                  "they have room");
+    static_assert(
+        (TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) && (int)ROWS == (ANY ? 8 : 16),
+        "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
+        "launchers and KERNEL REDUCE know these tiles");
+    static_assert((int)THREADS == 128 && (int)UNIT == 64 && (int)DEPTH == 8,
+                  "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
+                  "and owns a fixed part of them, and launchers count steps of 8");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
+                  "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
+    static_assert(
+        4 % STAGED_ROWS == 0 &&
+            (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= (int)STAGES * STAGE * SIZE,
+        "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
+        "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {
@@ -7196,6 +7219,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
+    static_assert(
+        ((int)ROWS == 16 || (int)ROWS == 32 || (int)ROWS == 64) &&
+            ((int)COLS == 16 || (int)COLS == 32 || (int)COLS == 64),
+        "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
+        "lanes, and its copies a power of two of places along the lines");
+    static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8,
+                  "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
@@ -7678,6 +7708,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
+    static_assert((int)ALONG_K == 0 || (int)ALONG_K == 1,
+                  "TMM__SKINNY_LIST: whether L is contiguous along k must be 0 or 1");
+    static_assert((int)WIDTH == 2 || (int)WIDTH == 4 || (int)WIDTH == 8 || (int)WIDTH == 16 ||
+                      (ALONG_K && (int)WIDTH == 1),
+                  "TMM__SKINNY_LIST: a width must be 2, 4, 8 or 16, or 1 along k: threads share S "
+                  "and the sums of lines by powers of two");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -7980,6 +8016,23 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         DEEP = 2,
         TWO = 2
     };
+    enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
+    static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
+                      (int)WARP_ROWS >= 8 && (int)WARP_ROWS <= 64,
+                  "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
+                  "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
+    static_assert(
+        ((int)COLS == 2 || (int)COLS == 4 || (int)COLS == 8) && (int)TILE_COLS >= 4 &&
+            (int)ROWS * COLS <= 64,
+        "TMM__OUTER_COLS must be 2, 4 or 8, and a thread of TMM__OUTER_LIST have 64 sums at "
+        "most");
+    static_assert((int)WARPS == 4 || (int)WARPS == 8,
+                  "TMM__OUTER_WARPS must be 4 or 8: plans begin with 4, the copies end with 8");
+    static_assert(
+        (int)STEP % 16 == 0 && (int)STEP >= 16 &&
+            (int)STEP * (LDA + LDB) * (int)sizeof(TMM_TYPE) <= 49152,
+        "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
+        "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
     long long row = (long long)blockIdx.y * tile_rows;
@@ -8151,6 +8204,20 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
                       int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
+    static_assert((int)TMM__DIRECT_MOST >= 32 && (int)TMM__DIRECT_MOST <= 1024 &&
+                      ((int)TMM__DIRECT_MOST & ((int)TMM__DIRECT_MOST - 1)) == 0,
+                  "TMM__DIRECT_MOST must be a power of two, 32 to 1024: the threads of a block");
+    static_assert((int)TMM__DIRECT_BLOCK >= 5 && 1 << TMM__DIRECT_BLOCK <= (int)TMM__DIRECT_MOST,
+                  "TMM__DIRECT_BLOCK must be 5 at least, which is a warp, and 2 to it not be above "
+                  "TMM__DIRECT_MOST");
+    static_assert((int)TMM__DIRECT_CLUSTER >= 1 && (int)TMM__DIRECT_CLUSTER <= 3,
+                  "TMM__DIRECT_CLUSTER must be 1 to 3: a cluster has 8 blocks at most");
+    static_assert(
+        (int)TMM__DIRECT_DEEP >= 1 && (int)TMM__DIRECT_GROUPS >= 1 &&
+            ((int)TMM__DIRECT_MOST + CLUSTER * (int)TMM__DIRECT_GROUPS) * (int)sizeof(TMM_SUM) <=
+                49152,
+        "TMM__DIRECT_GROUPS: the sums of so many groups of a cluster's blocks must fit into "
+        "the 48 KB of a block");
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;
@@ -9097,7 +9164,25 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
     enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
     const int STAGE_A = TILE_M / 16 * SQUARE;
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
+                      (int)STAGES * STAGE <= 99 * 1024,
+                  "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
+    static_assert((int)DEPTH == 16, "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
+    static_assert(
+        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
+            (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
+            (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
+        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
+        "a multiple of 16, by which both edges of the tile can be divided");
+    static_assert(
+        (DOWN != 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
+        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
+    static_assert(
+        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+            ((int)WIDTH == 2 ||
+             (int)THREADS / 32 * 16 * (int)TMM__TENSOR_PITCH * SIZE <= (int)STAGES * STAGE),
+        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);
@@ -10792,6 +10877,24 @@ enum {
     tmm__this_wgmma_bytes = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
                             + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
+static_assert(
+    TMM__WGMMA_COLS == 64 || TMM__WGMMA_COLS == 128 || TMM__WGMMA_COLS == 192,
+    "TMM__WGMMA_LIST: a tile has 64, 128 or 192 columns: tmm__wgmma multiplies by 64 or by "
+    "half of these");
+static_assert((TMM__WGMMA_DOWN == 1 || TMM__WGMMA_DOWN == 2) &&
+                  TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 256,
+              "TMM__WGMMA_LIST: a warpgroup has 64 or 128 rows, and sums for 128 x 128 or 64 x 192 "
+              "elements: these fill its registers");
+static_assert(TMM__WGMMA_K_GROUPS == 1 ||
+                  (TMM__WGMMA_K_GROUPS == 2 && TMM__WGMMA_DOWN == 1 && TMM__WGMMA_COLS == 64),
+              "TMM__WGMMA_LIST: the k of a tile are for 1 warpgroup, or of 64 x 64 for 2");
+static_assert(
+    TMM__WGMMA_STAGES >= 2 * TMM__WGMMA_K_GROUPS &&
+        (!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0),
+    "TMM__WGMMA_LIST: stages must be 2 at least, or where all columns go at once, as of 128 x "
+    "64, a multiple of 4: two windows");
+static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
+              "TMM__WGMMA_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 #if TMM__WGMMA
 /* KERNEL TENSOR FLOAT by wgmma. What the two warpgroups do that multiply. Each has the upper or the
@@ -11264,8 +11367,6 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         COLS = TMM__WGMMA_COLS,
         UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
-    static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
-    static_assert(!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0, "two windows are four stages");
     const tmm__fp16_operand a = job->a;
     const long long M = job->M, N = job->N, ldc = job->ldc;
     const float scale_min = job->scale_min, scale_max = job->scale_max;
@@ -11715,7 +11816,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
-    static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
+    static_assert(TMM__MMA_PARTS == 2 || TMM__MMA_PARTS == 4,
+                  "TMM__MMA_LIST: a warp has 2 or 4 matrices above each other: a tile is made of "
+                  "whole blocks, and its sums have to fit into registers");
+    static_assert(
+        STAGES >= 2 && STAGES * TMM__MMA_STAGE <= 99 * 1024,
+        "TMM__MMA_LIST: stages must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
@@ -12851,6 +12957,10 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 {
 #if TMM__BODIES && !TMM__WGMMA
     enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    static_assert(TMM__INT8_MMA_COLS == 32 || TMM__INT8_MMA_COLS == 64,
+                  "TMM__INT8_MMA_LIST: a warp's part has 32 or 64 columns: whole pieces of C, and "
+                  "not more sums than registers");
+    static_assert(TMM__INT8_MMA_ROWS == 128, "TMM__INT8_MMA_ROWS must be 128: two warps of 64");
     extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
     const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
@@ -13256,7 +13366,27 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
-/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
+/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
+   instances of each pass. */
+#define TMM__COUNT(pass, ...) +(1ull << 8 * (pass))
+#define TMM__CHECK(list, most)                                                               \
+    static_assert(((0 list(TMM__COUNT)) & ~(0x01010101010101ull >> (48 - 8 * most))) == 0 && \
+                      ((0 list(TMM__COUNT)) & 1) == 0,                                       \
+                  #list ": each instance needs a pass of its own, of 1 to " #most);
+TMM__CHECK(TMM__SHARED_LIST, 3) /* which TMM_SIMPLE has, too */
+TMM__CHECK(TMM__REGISTER_LIST, 3)
+TMM__CHECK(TMM__PIPELINED_LIST, 5)
+TMM__CHECK(TMM__SMALL_LIST, 5)
+TMM__CHECK(TMM__SKINNY_LIST, 5)
+TMM__CHECK(TMM__OUTER_LIST, 5)
+TMM__CHECK(TMM__NARROW_LIST, 5)
+TMM__CHECK(TMM__TENSOR_LIST, 5)
+TMM__CHECK(TMM__WGMMA_LIST, 6)
+TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
+TMM__CHECK(TMM__MMA_LIST, 6)
+TMM__CHECK(TMM__INT8_MMA_LIST, 5)
+#undef TMM__CHECK
+#undef TMM__COUNT
 
 #define TMM__PASS 1
 #include "tiledmm.cuh"
@@ -13545,6 +13675,19 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
    Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* Kernels are found by the tile that their names have. */
+#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+static_assert(
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == 3,
+    "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
+#undef TMM__NAMED
+#define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
+static_assert(
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == 2,
+    "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
+    "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
+#undef TMM__NAMED
+
 /* A block of threads for each tile of C, of row->tile x row->tile elements. */
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
                                            const tmm__xgemm__kernel *row, const void *kernel,
@@ -13599,8 +13742,8 @@ static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
 #else
-#define TMM__ROW(pass, name, tile_edge)                    \
-    if (row->tile == tile_edge) {                          \
+#define TMM__ROW(pass, name)                               \
+    if (row->tile == name) {                               \
         kernel = (const void *)TMM_FN(gemm_shared_##name); \
     }
     TMM__SHARED_LIST(TMM__ROW)
@@ -13779,8 +13922,16 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-/* The instances of the list by what they are for: other types than float have the first alone. */
-enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
+#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == -1,
+              "TMM__PIPELINED_LIST: the first instance must be ANY, with modes -1");
+#undef TMM__CHECK
+
+/* An instance of KERNEL PIPELINED; the first one is ANY. */
+typedef struct tmm__xpipelined__instance {
+    int blocks, modeA, modeB;
+    const void *kernel;
+} tmm__xpipelined__instance;
 
 /* How a launch of KERNEL PIPELINED is made. */
 typedef struct tmm__xpipelined__choice {
@@ -13791,13 +13942,23 @@ typedef struct tmm__xpipelined__choice {
     tmm__schedule s;
 } tmm__xpipelined__choice;
 
-static inline const void *tmm__xgemm__pipelined_kernel(int instance)
+/* Instance number n, NULL behind the last. */
+static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
-    static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
+#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
+    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+    static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
-    int count = (int)(sizeof kernels / sizeof *kernels); /* one, of other types than float */
-    return kernels[instance < count ? instance : 0];
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* Its costs: those of ANY, and as A^T B and A B. Others have the area of the latter, so their costs,
+   too. */
+static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
+    const tmm__xpipelined__instance *i)
+{
+    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
+    return &tmm__tuned()->pipelined.block[i->modeA < 0 ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
@@ -13807,7 +13968,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
                                                int number)
 {
     const long long M = p->M, N = p->N;
-    const int any = instance == tmm__xpipelined_any;
+    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
+    const int any = instance == 0;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -13817,12 +13979,11 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
-    d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
+    d.blocks = i->blocks;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(tmm__xgemm__pipelined_kernel(instance), 0, any ? 16 : 32,
-                               sizeof(tmm__xsums4));
-    d.costs = &tmm__tuned()->pipelined.block[instance];
+    d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
+    d.costs = tmm__xgemm__pipelined_costs(i);
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
@@ -13833,7 +13994,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
 /* The instance and the plan that should be fastest. */
 static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p)
 {
-    enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
+    enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
     const long long M = p->M, N = p->N;
     tmm__xpipelined__choice best, c;
     memset(&c, 0, sizeof c);
@@ -13844,21 +14005,25 @@ static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgem
     c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best = c;
-    tmm__xgemm__pipelined_tiles(&best, p, tmm__xpipelined_any, tmm__xpipelined_any);
-#if TMM__IS_FLOAT
-    const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
-    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
-    if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
-        const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
-        tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
+    tmm__xgemm__pipelined_tiles(&best, p, 0, 0);
+    const tmm__xpipelined__instance *i;
+    int count = 1, tn = 0; /* the instances; the one for vectors of both operands */
+    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
+        if (i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS) tn = count;
+        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
+        tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best.time) best = c;
     }
-    /* Should operands be packed for TN? */
-    if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
+    (void)tn;
+#if TMM__IS_FLOAT
+    /* Should operands be packed for TN, which could use these in place? */
+    const int inA = c.modeA == TMM__VECTORS && M >= TILE;
+    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
+    if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
         tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
+        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
     }
@@ -13900,7 +14065,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     void *arguments[20];
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const void *kernel = tmm__xgemm__pipelined_kernel(c.instance);
+    const void *kernel = tmm__xgemm__pipelined_instance(c.instance)->kernel;
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
         status =
@@ -13909,8 +14074,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
         status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, c.instance == tmm__xpipelined_any ? 8 : 16,
-                                        c.s.is_tall ? 4 : 2,
+            status = tmm__xgemm__reduce(p, &c.s, c.instance == 0 ? 8 : 16, c.s.is_tall ? 4 : 2,
                                         c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
@@ -14125,6 +14289,14 @@ static inline tmm_kernel tmm__xgemm__pipelined_double(const tmm__xgemm__product 
 {
     return tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 }
+
+#define TMM__CHECK(pass, name, warps, down, width, blocks) \
+    | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
+static_assert(
+    ((0 TMM__TENSOR_LIST(TMM__CHECK)) & 6) == 6,
+    "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
+    "larger ones take no operands smaller than their tile");
+#undef TMM__CHECK
 
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct tmm__xtensor__choice {
@@ -14348,6 +14520,17 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
     return status;
 }
 
+/* The first instance stands in where a device has little shared memory. */
+#define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
+enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
+#undef TMM__FIRST
+#define TMM__CHECK(pass, name, rows, cols)                                                      \
+    static_assert((rows) * (cols) >= (int)tmm__xsmall_least,                                    \
+                  "TMM__SMALL_LIST: the first instance must have the smallest tile: it is for " \
+                  "devices with little shared memory");
+TMM__SMALL_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* An instance of KERNEL SMALL. */
 typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
@@ -14556,14 +14739,26 @@ typedef struct tmm__xskinny__choice {
     double time; /* nanoseconds that it should take */
 } tmm__xskinny__choice;
 
-/* Costs of an instance; of one that was not measured: the first one's. */
-static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                               int aligned)
+#define TMM__CHECK(pass, name, along_k, width) | ((width) >= TMM__SKINNY_MOST ? 1 << (along_k) : 0)
+static_assert(
+    (0 TMM__SKINNY_LIST(TMM__CHECK)) == 3,
+    "TMM__SKINNY_LIST must have a width of TMM__SKINNY_MOST along k, and along the lines");
+#undef TMM__CHECK
+
+/* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
+static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                        int aligned)
 {
     const tmm__costs *t = tmm__tuned();
-    int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
-    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+    const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
+    const tmm__block_costs *wide = NULL;
+    for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
+        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        if (t->skinny[n].along_k != i->along_k) continue;
+        if (t->skinny[n].width == i->width) return *c;
+        if (t->skinny[n].width == 16) wide = c;
+    }
+    return tmm__scaled(wide, (double)i->lines * i->width / area);
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
@@ -14598,11 +14793,11 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
     c.parts = 1;
     /* Two launches would take the host longer. */
     if (c.time <= t->host || !device->pools) return c;
@@ -14611,12 +14806,12 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
-             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c.parts) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c.time = time, c.parts = (long long)parts;
@@ -14683,10 +14878,23 @@ typedef struct tmm__xouter__choice {
     double time; /* nanoseconds that it should take */
 } tmm__xouter__choice;
 
-/* Nanoseconds with instance number n: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n,
+/* The number under which an instance was measured. Others go by the area of a warp, of the first. */
+static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
+{
+    const tmm__costs *t = tmm__tuned();
+    int n = TMM__TUNED_OUTER - 1;
+    while (n > 0 && (t->outer_warp[n].rows != i->warp_rows || t->outer_warp[n].cols != i->cols))
+        n--;
+    *area = (double)i->warp_rows * i->cols / (t->outer_warp[n].rows * t->outer_warp[n].cols);
+    return n;
+}
+
+/* Nanoseconds with an instance: the blocks of the busiest multiprocessor, or memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c,
                                              const tmm__xgemm__product *p)
 {
+    double area;
+    const int n = tmm__xgemm__outer_measured(&c->instance, &area);
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
@@ -14696,8 +14904,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
     const int apart =
         (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
-    double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    double clocks = c->warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += c->warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
@@ -14731,7 +14939,7 @@ static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__produ
             c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
             c.across = ceil((double)p->N / c.instance.cols);
             if (c.down > (int)TMM__MOST_GRID) continue;
-            c.time = tmm__xgemm__outer_guess(&c, n, p);
+            c.time = tmm__xgemm__outer_guess(&c, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
             if (c.time < best.time) best = c;
         }
@@ -14947,14 +15155,6 @@ static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long lon
 }
 
 #if TMM__IS_FLOAT
-/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
-#define TMM__CHECK(pass, name, groups)                                                          \
-    static_assert((groups) == 3 || (groups) == 4,                                               \
-                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
-                  "others in narrow.step of once/tuning.h");
-TMM__NARROW_LIST(TMM__CHECK)
-#undef TMM__CHECK
-
 /* How a launch of KERNEL NARROW is made. */
 typedef struct tmm__xnarrow__choice {
     tmm__narrow s;
@@ -14965,6 +15165,14 @@ typedef struct tmm__xnarrow__choice {
     long long tiles, parts;
     double time; /* nanoseconds that it should take */
 } tmm__xnarrow__choice;
+
+/* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
+static inline double tmm__xgemm__narrow_step(const tmm__xnarrow__choice *c)
+{
+    const int measured = c->groups == 3 ? 0 : 1;
+    const double area = measured ? c->groups / 4.0 : 1;
+    return area * tmm__tuned()->narrow.step[c->kQ != 1][measured][c->s.down_log2 - 1];
+}
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
@@ -14978,8 +15186,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__xnarrow__choice *c
     const int tileQ = 2 * TMM__NARROW_LINES >> c->s.down_log2;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
-                             (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
+    const double step =
+        fmax(tmm__xgemm__narrow_step(c), (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
@@ -15108,11 +15316,17 @@ typedef enum tmm__float_instruction {
     TMM__BY_WGMMA
 } tmm__float_instruction;
 
+#define TMM__CHECK(pass, name, first, second) \
+    +(1 << TMM__WGMMA_##first) + (1 << TMM__WGMMA_##second)
+static_assert((0 TMM__WGMMA_KERNEL_LIST(TMM__CHECK)) == (1 << TMM__WGMMA_INSTANCES) - 1,
+              "TMM__WGMMA_KERNEL_LIST: each instance of TMM__WGMMA_LIST must be in one kernel");
+#undef TMM__CHECK
+
 /* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
-   multiprocessor; tuned: its place in once/tuning.h. */
+   multiprocessor. */
 typedef struct tmm__float_instance {
     const char *name;
-    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages;
 } tmm__float_instance;
 
 /* What was chosen: an instance, in how many parts the k of each tile are cut, and how many blocks
@@ -15148,8 +15362,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(wgmma_bytes_##name),                                 \
      384,                                                        \
      1,                                                          \
-     stages,                                                     \
-     TMM__WGMMA_##name},
+     stages},
 #define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
     {#name,                                             \
      TMM__BY_MMA_SYNC,                                  \
@@ -15159,10 +15372,9 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(mma_bytes_##name),                          \
      256,                                               \
      blocks,                                            \
-     stages,                                            \
-     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+     stages},
     static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
-        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1}};
 #undef TMM__WGMMA_ROW
 #undef TMM__MMA_ROW
     return &instances[n];
@@ -15363,21 +15575,25 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
 }
 
-/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
-   its own is given those of the first, by its `area`, first_area times as large. */
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
+   measured is given the numbers of the first, by the area. */
 static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd, double first_area)
+                                              double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
     const double processors = tmm__current_device()->processors;
     const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
     const double rounds = ceil(share / i->blocks);
-    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
-    const int n = tuned ? i->tuned : 0;
-    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
-    if (!tuned) window *= i->blocks * area / first_area;
-    double each = windows * window + t->fp16.tile[by][n];
+    const int(*tile)[3] = t->fp16.tile[by];
+    int n = TMM__TUNED_FLOAT - 1;
+    while (n >= 0 &&
+           (tile[n][0] != i->tile_m || tile[n][1] != i->tile_n || tile[n][2] != i->k_groups))
+        n--;
+    const double more = n >= 0 ? 1 : i->blocks * area / (tile[0][0] * tile[0][1]);
+    if (n < 0) n = 0;
+    const double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
     if (parts > 1 && rounds > 1)
@@ -15398,14 +15614,12 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
     const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    double first_area = 0; /* of the first instance for this instruction */
     memset(best, 0, sizeof *best);
     best->instance = TMM__PORTABLE_64x64, best->parts = 1;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
-        if (first_area == 0) first_area = area;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
@@ -15417,7 +15631,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
+            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -15838,10 +16052,14 @@ static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
-    TMM__INT8_MMA_128x256 = 0,           /* instances */
-    TMM__INT8_MMA_128x128
+    TMM__INT8_LOOKS = 256                /* pieces of C that the choice of moduli looks at */
 };
+
+/* An instance of KERNEL TENSOR INT8 by mma.sync: columns of its tile, bytes of shared memory. */
+typedef struct tmm__int8_instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__int8_instance;
 #endif
 
 /* A product, or a part of one that is done at a time, and its workspace. */
@@ -15887,14 +16105,42 @@ static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, 
 #endif
 }
 
+/* Instance number n, NULL behind the last. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+{
+#define TMM__ROW(pass, name, cols) \
+    {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
+    static const tmm__int8_instance instances[] = {TMM__INT8_MMA_LIST(TMM__ROW)};
+#undef TMM__ROW
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
+   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
+                                                              double planes)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__int8_instance *i;
+    double least = HUGE_VAL;
+    int best = -1;
+    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+        if (i->bytes > device->shared) continue;
+        const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
+        const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
+        const double time = ceil(tiles / device->processors) * each;
+        if (time <= least) least = time, best = n;
+    }
+    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+}
+
 static inline int tmm__xgemm__int8_fits(long long M, long long N, long long K)
 {
-    int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__current_device()->shared >= bytes;
+           tmm__xgemm__int8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
@@ -16003,8 +16249,9 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
     if (tmm__xgemm__int8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
-        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
-        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.tiles_down =
+            (l->pieces_down - 1) / (TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER / 64) + 1;
+        job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
         return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
@@ -16012,25 +16259,14 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
                                        TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
                                        part->p.stream);
     }
-    /* The tile of which the rounds over all multiprocessors take less. */
-    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
-    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
-    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
-    int instance =
-        2 * large < 1.15 * small && device->shared >= (int)tmm__xgemm_int8_mma_bytes_128x256
-            ? TMM__INT8_MMA_128x256
-            : TMM__INT8_MMA_128x128;
-    instance = TMM__INT8_INSTANCE(instance);
-    int is_large = instance == TMM__INT8_MMA_128x256;
+    const tmm__int8_instance *i =
+        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
-    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(is_large ? (const void *)tmm__xgemm_int8_mma_128x256
-                                            : (const void *)tmm__xgemm_int8_mma_128x128,
-                                   dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                                   is_large ? (int)tmm__xgemm_int8_mma_bytes_128x256
-                                            : (int)tmm__xgemm_int8_mma_bytes_128x128,
-                                   1, arguments, part->p.stream);
+    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
+                                   256, i->bytes, 1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */

@@ -11,14 +11,6 @@ static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long lon
 }
 
 #if TMM__IS_FLOAT
-/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
-#define TMM__CHECK(pass, name, groups)                                                          \
-    static_assert((groups) == 3 || (groups) == 4,                                               \
-                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
-                  "others in narrow.step of once/tuning.h");
-TMM__NARROW_LIST(TMM__CHECK)
-#undef TMM__CHECK
-
 /* How a launch of KERNEL NARROW is made. */
 typedef struct tmm__xnarrow__choice {
     tmm__narrow s;
@@ -29,6 +21,14 @@ typedef struct tmm__xnarrow__choice {
     long long tiles, parts;
     double time; /* nanoseconds that it should take */
 } tmm__xnarrow__choice;
+
+/* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
+static inline double tmm__xgemm__narrow_step(const tmm__xnarrow__choice *c)
+{
+    const int measured = c->groups == 3 ? 0 : 1;
+    const double area = measured ? c->groups / 4.0 : 1;
+    return area * tmm__tuned()->narrow.step[c->kQ != 1][measured][c->s.down_log2 - 1];
+}
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
@@ -42,8 +42,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__xnarrow__choice *c
     const int tileQ = 2 * TMM__NARROW_LINES >> c->s.down_log2;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
-                             (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
+    const double step =
+        fmax(tmm__xgemm__narrow_step(c), (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);

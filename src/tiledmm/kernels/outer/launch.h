@@ -15,10 +15,23 @@ typedef struct tmm__xouter__choice {
     double time; /* nanoseconds that it should take */
 } tmm__xouter__choice;
 
-/* Nanoseconds with instance number n: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n,
+/* The number under which an instance was measured. Others go by the area of a warp, of the first. */
+static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
+{
+    const tmm__costs *t = tmm__tuned();
+    int n = TMM__TUNED_OUTER - 1;
+    while (n > 0 && (t->outer_warp[n].rows != i->warp_rows || t->outer_warp[n].cols != i->cols))
+        n--;
+    *area = (double)i->warp_rows * i->cols / (t->outer_warp[n].rows * t->outer_warp[n].cols);
+    return n;
+}
+
+/* Nanoseconds with an instance: the blocks of the busiest multiprocessor, or memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c,
                                              const tmm__xgemm__product *p)
 {
+    double area;
+    const int n = tmm__xgemm__outer_measured(&c->instance, &area);
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
@@ -28,8 +41,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c, int n
     const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
     const int apart =
         (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
-    double clocks = c->warps * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    double clocks = c->warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += c->warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += c->warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
@@ -63,7 +76,7 @@ static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__produ
             c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
             c.across = ceil((double)p->N / c.instance.cols);
             if (c.down > (int)TMM__MOST_GRID) continue;
-            c.time = tmm__xgemm__outer_guess(&c, n, p);
+            c.time = tmm__xgemm__outer_guess(&c, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
             if (c.time < best.time) best = c;
         }

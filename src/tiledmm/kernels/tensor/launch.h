@@ -40,6 +40,14 @@ static inline tmm_kernel tmm__xgemm__pipelined_double(const tmm__xgemm__product 
     return tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 }
 
+#define TMM__CHECK(pass, name, warps, down, width, blocks) \
+    | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
+static_assert(
+    ((0 TMM__TENSOR_LIST(TMM__CHECK)) & 6) == 6,
+    "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
+    "larger ones take no operands smaller than their tile");
+#undef TMM__CHECK
+
 /* How a launch of KERNEL TENSOR is made. */
 typedef struct tmm__xtensor__choice {
     int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
