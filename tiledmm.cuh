@@ -1782,6 +1782,10 @@ typedef struct tmm__costs {
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
+    /* KERNEL OUTER: of C that a warp has, by instance; and the costs. */
+    struct {
+        int rows, cols;
+    } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
         int rows, cols;
@@ -1843,8 +1847,9 @@ typedef struct tmm__costs {
        several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
        in k if A and B have more. */
     struct {
+        int tile[2][TMM__TUNED_FLOAT][3]; /* rows, columns, warpgroups that share the k */
         double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
-        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
+        double tile_more[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
         /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
            in a nanosecond as a part of those of memory. */
         double convert, convert_round, convert_rate;
@@ -1878,6 +1883,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
+    {{8, 128}, {16, 32}},                                 /* outer_warp */
     {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
@@ -1989,10 +1995,12 @@ static const tmm__costs tmm__measured = {
     3510,                                                                    /* pack */
     0.715,                                                                   /* pack_rate */
     {
+        {{{256, 128, 1}, {128, 192, 1}, {128, 64, 1}, {64, 64, 2}},
+         {{128, 128, 1}, {64, 64, 1}}},            /* tile */
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
         {{517, 702, 322, 90}, {0}},                /* busy */
-        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
+        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile_more */
         {0.215, 0.438},                            /* odd */
         {3380, 4160},                              /* part */
         {602, 580},                                /* add */
@@ -2759,261 +2767,261 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
    is s. */
-#define tmm__xcopy_one                    TMM_FN(copy_one)
-#define tmm__xcopy_pass                   TMM_FN(copy_pass)
-#define tmm__xcopy_tile                   TMM_FN(copy_tile)
-#define tmm__xcopy_unit                   TMM_FN(copy_unit)
-#define tmm__xcpu__product                TMM_FN(cpu__product)
-#define tmm__xdmma                        TMM_FN(dmma)
-#define tmm__xelements2                   TMM_FN(elements2)
-#define tmm__xelements4                   TMM_FN(elements4)
-#define tmm__xfind_tile                   TMM_FN(find_tile)
-#define tmm__xfind_work                   TMM_FN(find_work)
-#define tmm__xgemm                        TMM_FN(gemm)
-#define tmm__xgemm__all_taken             TMM_FN(gemm__all_taken)
-#define tmm__xgemm__allocate              TMM_FN(gemm__allocate)
-#define tmm__xgemm__arguments             TMM_FN(gemm__arguments)
-#define tmm__xgemm__batch                 TMM_FN(gemm__batch)
-#define tmm__xgemm__block                 TMM_FN(gemm__block)
-#define tmm__xgemm__block_kernel          TMM_FN(gemm__block_kernel)
-#define tmm__xgemm__check_batch           TMM_FN(gemm__check_batch)
-#define tmm__xgemm__check_part            TMM_FN(gemm__check_part)
-#define tmm__xgemm__check_parts           TMM_FN(gemm__check_parts)
-#define tmm__xgemm__check_prepared        TMM_FN(gemm__check_prepared)
-#define tmm__xgemm__check_reach           TMM_FN(gemm__check_reach)
-#define tmm__xgemm__choice                TMM_FN(gemm__choice)
-#define tmm__xgemm__choose                TMM_FN(gemm__choose)
-#define tmm__xgemm__convert               TMM_FN(gemm__convert)
-#define tmm__xgemm__convert_once          TMM_FN(gemm__convert_once)
-#define tmm__xgemm__convert_plan          TMM_FN(gemm__convert_plan)
-#define tmm__xgemm__convert_time          TMM_FN(gemm__convert_time)
-#define tmm__xgemm__converted             TMM_FN(gemm__converted)
-#define tmm__xgemm__converted_bytes       TMM_FN(gemm__converted_bytes)
-#define tmm__xgemm__converted_fits        TMM_FN(gemm__converted_fits)
-#define tmm__xgemm__converted_most        TMM_FN(gemm__converted_most)
-#define tmm__xgemm__cpu                   TMM_FN(gemm__cpu)
-#define tmm__xgemm__cpu_block             TMM_FN(gemm__cpu_block)
-#define tmm__xgemm__direct                TMM_FN(gemm__direct)
-#define tmm__xgemm__direct_bytes          TMM_FN(gemm__direct_bytes)
-#define tmm__xgemm__direct_competes       TMM_FN(gemm__direct_competes)
-#define tmm__xgemm__direct_guess          TMM_FN(gemm__direct_guess)
-#define tmm__xgemm__direct_lines          TMM_FN(gemm__direct_lines)
-#define tmm__xgemm__direct_piece          TMM_FN(gemm__direct_piece)
-#define tmm__xgemm__direct_plan           TMM_FN(gemm__direct_plan)
-#define tmm__xgemm__direct_takes          TMM_FN(gemm__direct_takes)
-#define tmm__xgemm__doubt_below           TMM_FN(gemm__doubt_below)
-#define tmm__xgemm__doubt_bytes           TMM_FN(gemm__doubt_bytes)
-#define tmm__xgemm__eligible              TMM_FN(gemm__eligible)
-#define tmm__xgemm__fast_competes         TMM_FN(gemm__fast_competes)
-#define tmm__xgemm__first_launch          TMM_FN(gemm__first_launch)
-#define tmm__xgemm__fits                  TMM_FN(gemm__fits)
-#define tmm__xgemm__float                 TMM_FN(gemm__float)
-#define tmm__xgemm__float_bytes           TMM_FN(gemm__float_bytes)
-#define tmm__xgemm__float_clocks          TMM_FN(gemm__float_clocks)
-#define tmm__xgemm__float_instance        TMM_FN(gemm__float_instance)
-#define tmm__xgemm__float_instruction     TMM_FN(gemm__float_instruction)
-#define tmm__xgemm__float_kernel          TMM_FN(gemm__float_kernel)
-#define tmm__xgemm__float_launch          TMM_FN(gemm__float_launch)
-#define tmm__xgemm__float_multiply        TMM_FN(gemm__float_multiply)
-#define tmm__xgemm__float_odd             TMM_FN(gemm__float_odd)
-#define tmm__xgemm__float_pieces          TMM_FN(gemm__float_pieces)
-#define tmm__xgemm__float_place           TMM_FN(gemm__float_place)
-#define tmm__xgemm__float_plan            TMM_FN(gemm__float_plan)
-#define tmm__xgemm__fp16_operand          TMM_FN(gemm__fp16_operand)
-#define tmm__xgemm__global_plan           TMM_FN(gemm__global_plan)
-#define tmm__xgemm__halves                TMM_FN(gemm__halves)
-#define tmm__xgemm__int8_by_wgmma         TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xgemm__int8_competes         TMM_FN(gemm__int8_competes)
-#define tmm__xgemm__int8_convert          TMM_FN(gemm__int8_convert)
-#define tmm__xgemm__int8_fp64             TMM_FN(gemm__int8_fp64)
-#define tmm__xgemm__int8_launch           TMM_FN(gemm__int8_launch)
-#define tmm__xgemm__int8_multiply         TMM_FN(gemm__int8_multiply)
-#define tmm__xgemm__int8_parts            TMM_FN(gemm__int8_parts)
-#define tmm__xgemm__int8_place            TMM_FN(gemm__int8_place)
-#define tmm__xgemm__int8_plan             TMM_FN(gemm__int8_plan)
-#define tmm__xgemm__int8_prepare          TMM_FN(gemm__int8_prepare)
-#define tmm__xgemm__int8_products         TMM_FN(gemm__int8_products)
-#define tmm__xgemm__int8_run              TMM_FN(gemm__int8_run)
-#define tmm__xgemm__int8_takes            TMM_FN(gemm__int8_takes)
-#define tmm__xgemm__kernel                TMM_FN(gemm__kernel)
-#define tmm__xgemm__known_plan            TMM_FN(gemm__known_plan)
-#define tmm__xgemm__lda                   TMM_FN(gemm__lda)
-#define tmm__xgemm__ldb                   TMM_FN(gemm__ldb)
-#define tmm__xgemm__least_element         TMM_FN(gemm__least_element)
-#define tmm__xgemm__left_out              TMM_FN(gemm__left_out)
-#define tmm__xgemm__load                  TMM_FN(gemm__load)
-#define tmm__xgemm__make_product          TMM_FN(gemm__make_product)
-#define tmm__xgemm__memory                TMM_FN(gemm__memory)
-#define tmm__xgemm__narrow                TMM_FN(gemm__narrow)
-#define tmm__xgemm__narrow_competes       TMM_FN(gemm__narrow_competes)
-#define tmm__xgemm__narrow_fits           TMM_FN(gemm__narrow_fits)
-#define tmm__xgemm__narrow_operands       TMM_FN(gemm__narrow_operands)
-#define tmm__xgemm__narrow_parts_time     TMM_FN(gemm__narrow_parts_time)
-#define tmm__xgemm__narrow_plan           TMM_FN(gemm__narrow_plan)
-#define tmm__xgemm__no_options            TMM_FN(gemm__no_options)
-#define tmm__xgemm__outer                 TMM_FN(gemm__outer)
-#define tmm__xgemm__outer_competes        TMM_FN(gemm__outer_competes)
-#define tmm__xgemm__outer_guess           TMM_FN(gemm__outer_guess)
-#define tmm__xgemm__outer_plan            TMM_FN(gemm__outer_plan)
-#define tmm__xgemm__outer_takes           TMM_FN(gemm__outer_takes)
-#define tmm__xgemm__overlaps              TMM_FN(gemm__overlaps)
-#define tmm__xgemm__pack                  TMM_FN(gemm__pack)
-#define tmm__xgemm__pipelined             TMM_FN(gemm__pipelined)
-#define tmm__xgemm__pipelined_kernel      TMM_FN(gemm__pipelined_kernel)
-#define tmm__xgemm__pipelined_plan        TMM_FN(gemm__pipelined_plan)
-#define tmm__xgemm__pipelined_tiles       TMM_FN(gemm__pipelined_tiles)
-#define tmm__xgemm__plan_by               TMM_FN(gemm__plan_by)
-#define tmm__xgemm__prepare               TMM_FN(gemm__prepare)
-#define tmm__xgemm__prepared_bytes        TMM_FN(gemm__prepared_bytes)
-#define tmm__xgemm__product               TMM_FN(gemm__product)
-#define tmm__xgemm__reaches               TMM_FN(gemm__reaches)
-#define tmm__xgemm__reduce                TMM_FN(gemm__reduce)
-#define tmm__xgemm__register_competes     TMM_FN(gemm__register_competes)
-#define tmm__xgemm__register_plan         TMM_FN(gemm__register_plan)
-#define tmm__xgemm__register_tile         TMM_FN(gemm__register_tile)
-#define tmm__xgemm__resolve               TMM_FN(gemm__resolve)
-#define tmm__xgemm__row                   TMM_FN(gemm__row)
-#define tmm__xgemm__run                   TMM_FN(gemm__run)
-#define tmm__xgemm__scale_bounds          TMM_FN(gemm__scale_bounds)
-#define tmm__xgemm__shared_competes       TMM_FN(gemm__shared_competes)
-#define tmm__xgemm__shared_plan           TMM_FN(gemm__shared_plan)
-#define tmm__xgemm__shared_takes          TMM_FN(gemm__shared_takes)
-#define tmm__xgemm__skinny                TMM_FN(gemm__skinny)
-#define tmm__xgemm__skinny_competes       TMM_FN(gemm__skinny_competes)
-#define tmm__xgemm__skinny_costs          TMM_FN(gemm__skinny_costs)
-#define tmm__xgemm__skinny_plan           TMM_FN(gemm__skinny_plan)
-#define tmm__xgemm__skinny_takes          TMM_FN(gemm__skinny_takes)
-#define tmm__xgemm__small                 TMM_FN(gemm__small)
-#define tmm__xgemm__small_block           TMM_FN(gemm__small_block)
-#define tmm__xgemm__small_costs           TMM_FN(gemm__small_costs)
-#define tmm__xgemm__small_launch          TMM_FN(gemm__small_launch)
-#define tmm__xgemm__small_plan            TMM_FN(gemm__small_plan)
-#define tmm__xgemm__small_take            TMM_FN(gemm__small_take)
-#define tmm__xgemm__small_takes           TMM_FN(gemm__small_takes)
-#define tmm__xgemm__split                 TMM_FN(gemm__split)
-#define tmm__xgemm__stands_for            TMM_FN(gemm__stands_for)
-#define tmm__xgemm__sum                   TMM_FN(gemm__sum)
-#define tmm__xgemm__sum_time              TMM_FN(gemm__sum_time)
-#define tmm__xgemm__takes                 TMM_FN(gemm__takes)
-#define tmm__xgemm__tensor                TMM_FN(gemm__tensor)
-#define tmm__xgemm__tensor_competes       TMM_FN(gemm__tensor_competes)
-#define tmm__xgemm__tensor_fits           TMM_FN(gemm__tensor_fits)
-#define tmm__xgemm__tensor_lines_fit      TMM_FN(gemm__tensor_lines_fit)
-#define tmm__xgemm__tensor_pays           TMM_FN(gemm__tensor_pays)
-#define tmm__xgemm__tensor_plan           TMM_FN(gemm__tensor_plan)
-#define tmm__xgemm__tensor_short_last     TMM_FN(gemm__tensor_short_last)
-#define tmm__xgemm__tensor_takes          TMM_FN(gemm__tensor_takes)
-#define tmm__xgemm__tensor_tiles          TMM_FN(gemm__tensor_tiles)
-#define tmm__xgemm__tensor_within         TMM_FN(gemm__tensor_within)
-#define tmm__xgemm__tiles                 TMM_FN(gemm__tiles)
-#define tmm__xgemm__tiles_plan            TMM_FN(gemm__tiles_plan)
-#define tmm__xgemm_batched                TMM_FN(gemm_batched)
-#define tmm__xgemm_batched_with           TMM_FN(gemm_batched_with)
-#define tmm__xgemm_choice                 TMM_FN(gemm_choice)
-#define tmm__xgemm_convert                TMM_FN(gemm_convert)
-#define tmm__xgemm_cpu                    TMM_FN(gemm_cpu)
-#define tmm__xgemm_direct                 TMM_FN(gemm_direct)
-#define tmm__xgemm_float_portable         TMM_FN(gemm_float_portable)
-#define tmm__xgemm_global                 TMM_FN(gemm_global)
-#define tmm__xgemm_host                   TMM_FN(gemm_host)
-#define tmm__xgemm_int8_add               TMM_FN(gemm_int8_add)
-#define tmm__xgemm_int8_bytes             TMM_FN(gemm_int8_bytes)
-#define tmm__xgemm_int8_choice            TMM_FN(gemm_int8_choice)
-#define tmm__xgemm_int8_element           TMM_FN(gemm_int8_element)
-#define tmm__xgemm_int8_group             TMM_FN(gemm_int8_group)
-#define tmm__xgemm_int8_integer           TMM_FN(gemm_int8_integer)
-#define tmm__xgemm_int8_is_open           TMM_FN(gemm_int8_is_open)
-#define tmm__xgemm_int8_load              TMM_FN(gemm_int8_load)
-#define tmm__xgemm_int8_mma_128x128       TMM_FN(gemm_int8_mma_128x128)
-#define tmm__xgemm_int8_mma_128x256       TMM_FN(gemm_int8_mma_128x256)
-#define tmm__xgemm_int8_mma_bytes_128x128 TMM_FN(gemm_int8_mma_bytes_128x128)
-#define tmm__xgemm_int8_mma_bytes_128x256 TMM_FN(gemm_int8_mma_bytes_128x256)
-#define tmm__xgemm_int8_norms             TMM_FN(gemm_int8_norms)
-#define tmm__xgemm_int8_open              TMM_FN(gemm_int8_open)
-#define tmm__xgemm_int8_open_copy         TMM_FN(gemm_int8_open_copy)
-#define tmm__xgemm_int8_open_tile         TMM_FN(gemm_int8_open_tile)
-#define tmm__xgemm_int8_residues          TMM_FN(gemm_int8_residues)
-#define tmm__xgemm_int8_scale             TMM_FN(gemm_int8_scale)
-#define tmm__xgemm_int8_scales            TMM_FN(gemm_int8_scales)
-#define tmm__xgemm_int8_store             TMM_FN(gemm_int8_store)
-#define tmm__xgemm_int8_sums              TMM_FN(gemm_int8_sums)
-#define tmm__xgemm_int8_wgmma             TMM_FN(gemm_int8_wgmma)
-#define tmm__xgemm_multi                  TMM_FN(gemm_multi)
-#define tmm__xgemm_narrow_sum             TMM_FN(gemm_narrow_sum)
-#define tmm__xgemm_openmp                 TMM_FN(gemm_openmp)
-#define tmm__xgemm_prepare_A              TMM_FN(gemm_prepare_A)
-#define tmm__xgemm_prepare_B              TMM_FN(gemm_prepare_B)
-#define tmm__xgemm_prepare_memory         TMM_FN(gemm_prepare_memory)
-#define tmm__xgemm_reduce                 TMM_FN(gemm_reduce)
-#define tmm__xgemm_release                TMM_FN(gemm_release)
-#define tmm__xgemm_shared_                TMM_FN(gemm_shared_)
-#define tmm__xgemm_sum                    TMM_FN(gemm_sum)
-#define tmm__xgemm_tensor                 TMM_FN(gemm_tensor)
-#define tmm__xgemm_tensor_memory          TMM_FN(gemm_tensor_memory)
-#define tmm__xgemm_with                   TMM_FN(gemm_with)
-#define tmm__xint8_part                   TMM_FN(int8_part)
-#define tmm__xload2                       TMM_FN(load2)
-#define tmm__xload4                       TMM_FN(load4)
-#define tmm__xload_if                     TMM_FN(load_if)
-#define tmm__xmatmul                      TMM_FN(matmul)
-#define tmm__xnarrow__operands            TMM_FN(narrow__operands)
-#define tmm__xouter__instance             TMM_FN(outer__instance)
-#define tmm__xpack                        TMM_FN(pack)
-#define tmm__xpipelined_add_partials      TMM_FN(pipelined_add_partials)
-#define tmm__xpipelined_any               TMM_FN(pipelined_any)
-#define tmm__xpipelined_clear             TMM_FN(pipelined_clear)
-#define tmm__xpipelined_copies            TMM_FN(pipelined_copies)
-#define tmm__xpipelined_copy_advance      TMM_FN(pipelined_copy_advance)
-#define tmm__xpipelined_copy_begin        TMM_FN(pipelined_copy_begin)
-#define tmm__xpipelined_copy_first        TMM_FN(pipelined_copy_first)
-#define tmm__xpipelined_copy_next         TMM_FN(pipelined_copy_next)
-#define tmm__xpipelined_fill              TMM_FN(pipelined_fill)
-#define tmm__xpipelined_find_place        TMM_FN(pipelined_find_place)
-#define tmm__xpipelined_find_work         TMM_FN(pipelined_find_work)
-#define tmm__xpipelined_fragment          TMM_FN(pipelined_fragment)
-#define tmm__xpipelined_multiply          TMM_FN(pipelined_multiply)
-#define tmm__xpipelined_nn                TMM_FN(pipelined_nn)
-#define tmm__xpipelined_place             TMM_FN(pipelined_place)
-#define tmm__xpipelined_send              TMM_FN(pipelined_send)
-#define tmm__xpipelined_stage             TMM_FN(pipelined_stage)
-#define tmm__xpipelined_store             TMM_FN(pipelined_store)
-#define tmm__xpipelined_tn                TMM_FN(pipelined_tn)
-#define tmm__xrecheck                     TMM_FN(recheck)
-#define tmm__xrecheck_add                 TMM_FN(recheck_add)
-#define tmm__xrecheck_copy                TMM_FN(recheck_copy)
-#define tmm__xrecheck_count               TMM_FN(recheck_count)
-#define tmm__xrecheck_element             TMM_FN(recheck_element)
-#define tmm__xrecheck_find                TMM_FN(recheck_find)
-#define tmm__xrecheck_first               TMM_FN(recheck_first)
-#define tmm__xrecheck_flush               TMM_FN(recheck_flush)
-#define tmm__xrecheck_fp32                TMM_FN(recheck_fp32)
-#define tmm__xrecheck_list                TMM_FN(recheck_list)
-#define tmm__xrecheck_tile                TMM_FN(recheck_tile)
-#define tmm__xskinny__instance            TMM_FN(skinny__instance)
-#define tmm__xsmall__instance             TMM_FN(small__instance)
-#define tmm__xsquare                      TMM_FN(square)
-#define tmm__xstore2                      TMM_FN(store2)
-#define tmm__xstore4                      TMM_FN(store4)
-#define tmm__xstore_if                    TMM_FN(store_if)
-#define tmm__xstore_masked                TMM_FN(store_masked)
-#define tmm__xstore_row                   TMM_FN(store_row)
-#define tmm__xstore_rows                  TMM_FN(store_rows)
-#define tmm__xstore_sums                  TMM_FN(store_sums)
-#define tmm__xsums2                       TMM_FN(sums2)
-#define tmm__xsums4                       TMM_FN(sums4)
-#define tmm__xvalue                       TMM_FN(value)
-#define tmm__xvector                      TMM_FN(vector)
-#define tmm__xvector_sums                 TMM_FN(vector_sums)
-#define tmm__xwgmma_cols_                 TMM_FN(wgmma_cols_)
-#define tmm__xwgmma_copy_                 TMM_FN(wgmma_copy_)
-#define tmm__xwgmma_multiply_             TMM_FN(wgmma_multiply_)
-#define tmm__xwgmma_place                 TMM_FN(wgmma_place)
-#define tmm__xwgmma_readers_              TMM_FN(wgmma_readers_)
-#define tmm__xwgmma_ring                  TMM_FN(wgmma_ring)
-#define tmm__xwgmma_rows_                 TMM_FN(wgmma_rows_)
-#define tmm__xwgmma_scale_range           TMM_FN(wgmma_scale_range)
-#define tmm__xwgmma_scales                TMM_FN(wgmma_scales)
-#define tmm__xwgmma_stages_               TMM_FN(wgmma_stages_)
+#define tmm__xcopy_one                 TMM_FN(copy_one)
+#define tmm__xcopy_pass                TMM_FN(copy_pass)
+#define tmm__xcopy_tile                TMM_FN(copy_tile)
+#define tmm__xcopy_unit                TMM_FN(copy_unit)
+#define tmm__xcpu__product             TMM_FN(cpu__product)
+#define tmm__xdmma                     TMM_FN(dmma)
+#define tmm__xelements2                TMM_FN(elements2)
+#define tmm__xelements4                TMM_FN(elements4)
+#define tmm__xfind_tile                TMM_FN(find_tile)
+#define tmm__xfind_work                TMM_FN(find_work)
+#define tmm__xgemm                     TMM_FN(gemm)
+#define tmm__xgemm__all_taken          TMM_FN(gemm__all_taken)
+#define tmm__xgemm__allocate           TMM_FN(gemm__allocate)
+#define tmm__xgemm__arguments          TMM_FN(gemm__arguments)
+#define tmm__xgemm__batch              TMM_FN(gemm__batch)
+#define tmm__xgemm__block              TMM_FN(gemm__block)
+#define tmm__xgemm__block_kernel       TMM_FN(gemm__block_kernel)
+#define tmm__xgemm__check_batch        TMM_FN(gemm__check_batch)
+#define tmm__xgemm__check_part         TMM_FN(gemm__check_part)
+#define tmm__xgemm__check_parts        TMM_FN(gemm__check_parts)
+#define tmm__xgemm__check_prepared     TMM_FN(gemm__check_prepared)
+#define tmm__xgemm__check_reach        TMM_FN(gemm__check_reach)
+#define tmm__xgemm__choice             TMM_FN(gemm__choice)
+#define tmm__xgemm__choose             TMM_FN(gemm__choose)
+#define tmm__xgemm__convert            TMM_FN(gemm__convert)
+#define tmm__xgemm__convert_once       TMM_FN(gemm__convert_once)
+#define tmm__xgemm__convert_plan       TMM_FN(gemm__convert_plan)
+#define tmm__xgemm__convert_time       TMM_FN(gemm__convert_time)
+#define tmm__xgemm__converted          TMM_FN(gemm__converted)
+#define tmm__xgemm__converted_bytes    TMM_FN(gemm__converted_bytes)
+#define tmm__xgemm__converted_fits     TMM_FN(gemm__converted_fits)
+#define tmm__xgemm__converted_most     TMM_FN(gemm__converted_most)
+#define tmm__xgemm__cpu                TMM_FN(gemm__cpu)
+#define tmm__xgemm__cpu_block          TMM_FN(gemm__cpu_block)
+#define tmm__xgemm__direct             TMM_FN(gemm__direct)
+#define tmm__xgemm__direct_bytes       TMM_FN(gemm__direct_bytes)
+#define tmm__xgemm__direct_competes    TMM_FN(gemm__direct_competes)
+#define tmm__xgemm__direct_guess       TMM_FN(gemm__direct_guess)
+#define tmm__xgemm__direct_lines       TMM_FN(gemm__direct_lines)
+#define tmm__xgemm__direct_piece       TMM_FN(gemm__direct_piece)
+#define tmm__xgemm__direct_plan        TMM_FN(gemm__direct_plan)
+#define tmm__xgemm__direct_takes       TMM_FN(gemm__direct_takes)
+#define tmm__xgemm__doubt_below        TMM_FN(gemm__doubt_below)
+#define tmm__xgemm__doubt_bytes        TMM_FN(gemm__doubt_bytes)
+#define tmm__xgemm__eligible           TMM_FN(gemm__eligible)
+#define tmm__xgemm__fast_competes      TMM_FN(gemm__fast_competes)
+#define tmm__xgemm__first_launch       TMM_FN(gemm__first_launch)
+#define tmm__xgemm__fits               TMM_FN(gemm__fits)
+#define tmm__xgemm__float              TMM_FN(gemm__float)
+#define tmm__xgemm__float_bytes        TMM_FN(gemm__float_bytes)
+#define tmm__xgemm__float_clocks       TMM_FN(gemm__float_clocks)
+#define tmm__xgemm__float_instance     TMM_FN(gemm__float_instance)
+#define tmm__xgemm__float_instruction  TMM_FN(gemm__float_instruction)
+#define tmm__xgemm__float_kernel       TMM_FN(gemm__float_kernel)
+#define tmm__xgemm__float_launch       TMM_FN(gemm__float_launch)
+#define tmm__xgemm__float_multiply     TMM_FN(gemm__float_multiply)
+#define tmm__xgemm__float_odd          TMM_FN(gemm__float_odd)
+#define tmm__xgemm__float_pieces       TMM_FN(gemm__float_pieces)
+#define tmm__xgemm__float_place        TMM_FN(gemm__float_place)
+#define tmm__xgemm__float_plan         TMM_FN(gemm__float_plan)
+#define tmm__xgemm__fp16_operand       TMM_FN(gemm__fp16_operand)
+#define tmm__xgemm__global_plan        TMM_FN(gemm__global_plan)
+#define tmm__xgemm__halves             TMM_FN(gemm__halves)
+#define tmm__xgemm__int8_best          TMM_FN(gemm__int8_best)
+#define tmm__xgemm__int8_by_wgmma      TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xgemm__int8_competes      TMM_FN(gemm__int8_competes)
+#define tmm__xgemm__int8_convert       TMM_FN(gemm__int8_convert)
+#define tmm__xgemm__int8_fp64          TMM_FN(gemm__int8_fp64)
+#define tmm__xgemm__int8_instance      TMM_FN(gemm__int8_instance)
+#define tmm__xgemm__int8_launch        TMM_FN(gemm__int8_launch)
+#define tmm__xgemm__int8_multiply      TMM_FN(gemm__int8_multiply)
+#define tmm__xgemm__int8_parts         TMM_FN(gemm__int8_parts)
+#define tmm__xgemm__int8_place         TMM_FN(gemm__int8_place)
+#define tmm__xgemm__int8_plan          TMM_FN(gemm__int8_plan)
+#define tmm__xgemm__int8_prepare       TMM_FN(gemm__int8_prepare)
+#define tmm__xgemm__int8_products      TMM_FN(gemm__int8_products)
+#define tmm__xgemm__int8_run           TMM_FN(gemm__int8_run)
+#define tmm__xgemm__int8_takes         TMM_FN(gemm__int8_takes)
+#define tmm__xgemm__kernel             TMM_FN(gemm__kernel)
+#define tmm__xgemm__known_plan         TMM_FN(gemm__known_plan)
+#define tmm__xgemm__lda                TMM_FN(gemm__lda)
+#define tmm__xgemm__ldb                TMM_FN(gemm__ldb)
+#define tmm__xgemm__least_element      TMM_FN(gemm__least_element)
+#define tmm__xgemm__left_out           TMM_FN(gemm__left_out)
+#define tmm__xgemm__load               TMM_FN(gemm__load)
+#define tmm__xgemm__make_product       TMM_FN(gemm__make_product)
+#define tmm__xgemm__memory             TMM_FN(gemm__memory)
+#define tmm__xgemm__narrow             TMM_FN(gemm__narrow)
+#define tmm__xgemm__narrow_competes    TMM_FN(gemm__narrow_competes)
+#define tmm__xgemm__narrow_fits        TMM_FN(gemm__narrow_fits)
+#define tmm__xgemm__narrow_operands    TMM_FN(gemm__narrow_operands)
+#define tmm__xgemm__narrow_parts_time  TMM_FN(gemm__narrow_parts_time)
+#define tmm__xgemm__narrow_plan        TMM_FN(gemm__narrow_plan)
+#define tmm__xgemm__narrow_step        TMM_FN(gemm__narrow_step)
+#define tmm__xgemm__no_options         TMM_FN(gemm__no_options)
+#define tmm__xgemm__outer              TMM_FN(gemm__outer)
+#define tmm__xgemm__outer_competes     TMM_FN(gemm__outer_competes)
+#define tmm__xgemm__outer_guess        TMM_FN(gemm__outer_guess)
+#define tmm__xgemm__outer_measured     TMM_FN(gemm__outer_measured)
+#define tmm__xgemm__outer_plan         TMM_FN(gemm__outer_plan)
+#define tmm__xgemm__outer_takes        TMM_FN(gemm__outer_takes)
+#define tmm__xgemm__overlaps           TMM_FN(gemm__overlaps)
+#define tmm__xgemm__pack               TMM_FN(gemm__pack)
+#define tmm__xgemm__pipelined          TMM_FN(gemm__pipelined)
+#define tmm__xgemm__pipelined_costs    TMM_FN(gemm__pipelined_costs)
+#define tmm__xgemm__pipelined_instance TMM_FN(gemm__pipelined_instance)
+#define tmm__xgemm__pipelined_plan     TMM_FN(gemm__pipelined_plan)
+#define tmm__xgemm__pipelined_tiles    TMM_FN(gemm__pipelined_tiles)
+#define tmm__xgemm__plan_by            TMM_FN(gemm__plan_by)
+#define tmm__xgemm__prepare            TMM_FN(gemm__prepare)
+#define tmm__xgemm__prepared_bytes     TMM_FN(gemm__prepared_bytes)
+#define tmm__xgemm__product            TMM_FN(gemm__product)
+#define tmm__xgemm__reaches            TMM_FN(gemm__reaches)
+#define tmm__xgemm__reduce             TMM_FN(gemm__reduce)
+#define tmm__xgemm__register_competes  TMM_FN(gemm__register_competes)
+#define tmm__xgemm__register_plan      TMM_FN(gemm__register_plan)
+#define tmm__xgemm__register_tile      TMM_FN(gemm__register_tile)
+#define tmm__xgemm__resolve            TMM_FN(gemm__resolve)
+#define tmm__xgemm__row                TMM_FN(gemm__row)
+#define tmm__xgemm__run                TMM_FN(gemm__run)
+#define tmm__xgemm__scale_bounds       TMM_FN(gemm__scale_bounds)
+#define tmm__xgemm__shared_competes    TMM_FN(gemm__shared_competes)
+#define tmm__xgemm__shared_plan        TMM_FN(gemm__shared_plan)
+#define tmm__xgemm__shared_takes       TMM_FN(gemm__shared_takes)
+#define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
+#define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
+#define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
+#define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
+#define tmm__xgemm__small              TMM_FN(gemm__small)
+#define tmm__xgemm__small_block        TMM_FN(gemm__small_block)
+#define tmm__xgemm__small_costs        TMM_FN(gemm__small_costs)
+#define tmm__xgemm__small_launch       TMM_FN(gemm__small_launch)
+#define tmm__xgemm__small_plan         TMM_FN(gemm__small_plan)
+#define tmm__xgemm__small_take         TMM_FN(gemm__small_take)
+#define tmm__xgemm__small_takes        TMM_FN(gemm__small_takes)
+#define tmm__xgemm__split              TMM_FN(gemm__split)
+#define tmm__xgemm__stands_for         TMM_FN(gemm__stands_for)
+#define tmm__xgemm__sum                TMM_FN(gemm__sum)
+#define tmm__xgemm__sum_time           TMM_FN(gemm__sum_time)
+#define tmm__xgemm__takes              TMM_FN(gemm__takes)
+#define tmm__xgemm__tensor             TMM_FN(gemm__tensor)
+#define tmm__xgemm__tensor_competes    TMM_FN(gemm__tensor_competes)
+#define tmm__xgemm__tensor_fits        TMM_FN(gemm__tensor_fits)
+#define tmm__xgemm__tensor_lines_fit   TMM_FN(gemm__tensor_lines_fit)
+#define tmm__xgemm__tensor_pays        TMM_FN(gemm__tensor_pays)
+#define tmm__xgemm__tensor_plan        TMM_FN(gemm__tensor_plan)
+#define tmm__xgemm__tensor_short_last  TMM_FN(gemm__tensor_short_last)
+#define tmm__xgemm__tensor_takes       TMM_FN(gemm__tensor_takes)
+#define tmm__xgemm__tensor_tiles       TMM_FN(gemm__tensor_tiles)
+#define tmm__xgemm__tensor_within      TMM_FN(gemm__tensor_within)
+#define tmm__xgemm__tiles              TMM_FN(gemm__tiles)
+#define tmm__xgemm__tiles_plan         TMM_FN(gemm__tiles_plan)
+#define tmm__xgemm_batched             TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with        TMM_FN(gemm_batched_with)
+#define tmm__xgemm_choice              TMM_FN(gemm_choice)
+#define tmm__xgemm_convert             TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu                 TMM_FN(gemm_cpu)
+#define tmm__xgemm_direct              TMM_FN(gemm_direct)
+#define tmm__xgemm_float_portable      TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global              TMM_FN(gemm_global)
+#define tmm__xgemm_host                TMM_FN(gemm_host)
+#define tmm__xgemm_int8_add            TMM_FN(gemm_int8_add)
+#define tmm__xgemm_int8_bytes          TMM_FN(gemm_int8_bytes)
+#define tmm__xgemm_int8_choice         TMM_FN(gemm_int8_choice)
+#define tmm__xgemm_int8_element        TMM_FN(gemm_int8_element)
+#define tmm__xgemm_int8_group          TMM_FN(gemm_int8_group)
+#define tmm__xgemm_int8_integer        TMM_FN(gemm_int8_integer)
+#define tmm__xgemm_int8_is_open        TMM_FN(gemm_int8_is_open)
+#define tmm__xgemm_int8_load           TMM_FN(gemm_int8_load)
+#define tmm__xgemm_int8_norms          TMM_FN(gemm_int8_norms)
+#define tmm__xgemm_int8_open           TMM_FN(gemm_int8_open)
+#define tmm__xgemm_int8_open_copy      TMM_FN(gemm_int8_open_copy)
+#define tmm__xgemm_int8_open_tile      TMM_FN(gemm_int8_open_tile)
+#define tmm__xgemm_int8_residues       TMM_FN(gemm_int8_residues)
+#define tmm__xgemm_int8_scale          TMM_FN(gemm_int8_scale)
+#define tmm__xgemm_int8_scales         TMM_FN(gemm_int8_scales)
+#define tmm__xgemm_int8_store          TMM_FN(gemm_int8_store)
+#define tmm__xgemm_int8_sums           TMM_FN(gemm_int8_sums)
+#define tmm__xgemm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
+#define tmm__xgemm_multi               TMM_FN(gemm_multi)
+#define tmm__xgemm_narrow_sum          TMM_FN(gemm_narrow_sum)
+#define tmm__xgemm_openmp              TMM_FN(gemm_openmp)
+#define tmm__xgemm_prepare_A           TMM_FN(gemm_prepare_A)
+#define tmm__xgemm_prepare_B           TMM_FN(gemm_prepare_B)
+#define tmm__xgemm_prepare_memory      TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_reduce              TMM_FN(gemm_reduce)
+#define tmm__xgemm_release             TMM_FN(gemm_release)
+#define tmm__xgemm_shared_             TMM_FN(gemm_shared_)
+#define tmm__xgemm_sum                 TMM_FN(gemm_sum)
+#define tmm__xgemm_tensor              TMM_FN(gemm_tensor)
+#define tmm__xgemm_tensor_memory       TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_with                TMM_FN(gemm_with)
+#define tmm__xint8_part                TMM_FN(int8_part)
+#define tmm__xload2                    TMM_FN(load2)
+#define tmm__xload4                    TMM_FN(load4)
+#define tmm__xload_if                  TMM_FN(load_if)
+#define tmm__xmatmul                   TMM_FN(matmul)
+#define tmm__xnarrow__operands         TMM_FN(narrow__operands)
+#define tmm__xouter__instance          TMM_FN(outer__instance)
+#define tmm__xpack                     TMM_FN(pack)
+#define tmm__xpipelined__instance      TMM_FN(pipelined__instance)
+#define tmm__xpipelined_add_partials   TMM_FN(pipelined_add_partials)
+#define tmm__xpipelined_clear          TMM_FN(pipelined_clear)
+#define tmm__xpipelined_copies         TMM_FN(pipelined_copies)
+#define tmm__xpipelined_copy_advance   TMM_FN(pipelined_copy_advance)
+#define tmm__xpipelined_copy_begin     TMM_FN(pipelined_copy_begin)
+#define tmm__xpipelined_copy_first     TMM_FN(pipelined_copy_first)
+#define tmm__xpipelined_copy_next      TMM_FN(pipelined_copy_next)
+#define tmm__xpipelined_fill           TMM_FN(pipelined_fill)
+#define tmm__xpipelined_find_place     TMM_FN(pipelined_find_place)
+#define tmm__xpipelined_find_work      TMM_FN(pipelined_find_work)
+#define tmm__xpipelined_fragment       TMM_FN(pipelined_fragment)
+#define tmm__xpipelined_multiply       TMM_FN(pipelined_multiply)
+#define tmm__xpipelined_place          TMM_FN(pipelined_place)
+#define tmm__xpipelined_send           TMM_FN(pipelined_send)
+#define tmm__xpipelined_stage          TMM_FN(pipelined_stage)
+#define tmm__xpipelined_store          TMM_FN(pipelined_store)
+#define tmm__xrecheck                  TMM_FN(recheck)
+#define tmm__xrecheck_add              TMM_FN(recheck_add)
+#define tmm__xrecheck_copy             TMM_FN(recheck_copy)
+#define tmm__xrecheck_count            TMM_FN(recheck_count)
+#define tmm__xrecheck_element          TMM_FN(recheck_element)
+#define tmm__xrecheck_find             TMM_FN(recheck_find)
+#define tmm__xrecheck_first            TMM_FN(recheck_first)
+#define tmm__xrecheck_flush            TMM_FN(recheck_flush)
+#define tmm__xrecheck_fp32             TMM_FN(recheck_fp32)
+#define tmm__xrecheck_list             TMM_FN(recheck_list)
+#define tmm__xrecheck_tile             TMM_FN(recheck_tile)
+#define tmm__xskinny__instance         TMM_FN(skinny__instance)
+#define tmm__xsmall__instance          TMM_FN(small__instance)
+#define tmm__xsmall_least              TMM_FN(small_least)
+#define tmm__xsquare                   TMM_FN(square)
+#define tmm__xstore2                   TMM_FN(store2)
+#define tmm__xstore4                   TMM_FN(store4)
+#define tmm__xstore_if                 TMM_FN(store_if)
+#define tmm__xstore_masked             TMM_FN(store_masked)
+#define tmm__xstore_row                TMM_FN(store_row)
+#define tmm__xstore_rows               TMM_FN(store_rows)
+#define tmm__xstore_sums               TMM_FN(store_sums)
+#define tmm__xsums2                    TMM_FN(sums2)
+#define tmm__xsums4                    TMM_FN(sums4)
+#define tmm__xvalue                    TMM_FN(value)
+#define tmm__xvector                   TMM_FN(vector)
+#define tmm__xvector_sums              TMM_FN(vector_sums)
+#define tmm__xwgmma_cols_              TMM_FN(wgmma_cols_)
+#define tmm__xwgmma_copy_              TMM_FN(wgmma_copy_)
+#define tmm__xwgmma_multiply_          TMM_FN(wgmma_multiply_)
+#define tmm__xwgmma_place              TMM_FN(wgmma_place)
+#define tmm__xwgmma_readers_           TMM_FN(wgmma_readers_)
+#define tmm__xwgmma_ring               TMM_FN(wgmma_ring)
+#define tmm__xwgmma_rows_              TMM_FN(wgmma_rows_)
+#define tmm__xwgmma_scale_range        TMM_FN(wgmma_scale_range)
+#define tmm__xwgmma_scales             TMM_FN(wgmma_scales)
+#define tmm__xwgmma_stages_            TMM_FN(wgmma_stages_)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
    pass 2 of float. */
@@ -5562,10 +5570,10 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
-/* The instances: pass, name, tile. TMM_TILE, if the caller defines it, is the only
+/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) _(1, 8, 8) _(2, 16, 16) _(3, 32, 32)
+#define TMM__SHARED_LIST(_) _(1, 8) _(2, 16) _(3, 32)
 #endif
 
 #if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
@@ -6778,9 +6786,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
-                             (int)STAGES * STAGE * SIZE,
-                  "they have room");
+    static_assert(
+        (TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) && (int)ROWS == (ANY ? 8 : 16),
+        "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
+        "launchers and KERNEL REDUCE know these tiles");
+    static_assert((int)THREADS == 128 && (int)UNIT == 64 && (int)DEPTH == 8,
+                  "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
+                  "and owns a fixed part of them, and launchers count steps of 8");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
+                  "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
+    static_assert(
+        4 % STAGED_ROWS == 0 &&
+            (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= (int)STAGES * STAGE * SIZE,
+        "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
+        "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {
@@ -7233,6 +7252,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
+    static_assert(
+        ((int)ROWS == 16 || (int)ROWS == 32 || (int)ROWS == 64) &&
+            ((int)COLS == 16 || (int)COLS == 32 || (int)COLS == 64),
+        "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
+        "lanes, and its copies a power of two of places along the lines");
+    static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8,
+                  "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
@@ -7715,6 +7741,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
+    static_assert((int)ALONG_K == 0 || (int)ALONG_K == 1,
+                  "TMM__SKINNY_LIST: whether L is contiguous along k must be 0 or 1");
+    static_assert((int)WIDTH == 2 || (int)WIDTH == 4 || (int)WIDTH == 8 || (int)WIDTH == 16 ||
+                      (ALONG_K && (int)WIDTH == 1),
+                  "TMM__SKINNY_LIST: a width must be 2, 4, 8 or 16, or 1 along k: threads share S "
+                  "and the sums of lines by powers of two");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -8017,6 +8049,23 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         DEEP = 2,
         TWO = 2
     };
+    enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
+    static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
+                      (int)WARP_ROWS >= 8 && (int)WARP_ROWS <= 64,
+                  "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
+                  "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
+    static_assert(
+        ((int)COLS == 2 || (int)COLS == 4 || (int)COLS == 8) && (int)TILE_COLS >= 4 &&
+            (int)ROWS * COLS <= 64,
+        "TMM__OUTER_COLS must be 2, 4 or 8, and a thread of TMM__OUTER_LIST have 64 sums at "
+        "most");
+    static_assert((int)WARPS == 4 || (int)WARPS == 8,
+                  "TMM__OUTER_WARPS must be 4 or 8: plans begin with 4, the copies end with 8");
+    static_assert(
+        (int)STEP % 16 == 0 && (int)STEP >= 16 &&
+            (int)STEP * (LDA + LDB) * (int)sizeof(TMM_TYPE) <= 49152,
+        "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
+        "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
     long long row = (long long)blockIdx.y * tile_rows;
@@ -8188,6 +8237,20 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
                       int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
+    static_assert((int)TMM__DIRECT_MOST >= 32 && (int)TMM__DIRECT_MOST <= 1024 &&
+                      ((int)TMM__DIRECT_MOST & ((int)TMM__DIRECT_MOST - 1)) == 0,
+                  "TMM__DIRECT_MOST must be a power of two, 32 to 1024: the threads of a block");
+    static_assert((int)TMM__DIRECT_BLOCK >= 5 && 1 << TMM__DIRECT_BLOCK <= (int)TMM__DIRECT_MOST,
+                  "TMM__DIRECT_BLOCK must be 5 at least, which is a warp, and 2 to it not be above "
+                  "TMM__DIRECT_MOST");
+    static_assert((int)TMM__DIRECT_CLUSTER >= 1 && (int)TMM__DIRECT_CLUSTER <= 3,
+                  "TMM__DIRECT_CLUSTER must be 1 to 3: a cluster has 8 blocks at most");
+    static_assert(
+        (int)TMM__DIRECT_DEEP >= 1 && (int)TMM__DIRECT_GROUPS >= 1 &&
+            ((int)TMM__DIRECT_MOST + CLUSTER * (int)TMM__DIRECT_GROUPS) * (int)sizeof(TMM_SUM) <=
+                49152,
+        "TMM__DIRECT_GROUPS: the sums of so many groups of a cluster's blocks must fit into "
+        "the 48 KB of a block");
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;
@@ -9134,7 +9197,25 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
     enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
     const int STAGE_A = TILE_M / 16 * SQUARE;
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
+                      (int)STAGES * STAGE <= 99 * 1024,
+                  "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
+    static_assert((int)DEPTH == 16, "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
+    static_assert(
+        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
+            (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
+            (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
+        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
+        "a multiple of 16, by which both edges of the tile can be divided");
+    static_assert(
+        (DOWN != 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
+        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
+    static_assert(
+        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+            ((int)WIDTH == 2 ||
+             (int)THREADS / 32 * 16 * (int)TMM__TENSOR_PITCH * SIZE <= (int)STAGES * STAGE),
+        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);
@@ -10829,6 +10910,24 @@ enum {
     tmm__this_wgmma_bytes = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
                             + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
+static_assert(
+    TMM__WGMMA_COLS == 64 || TMM__WGMMA_COLS == 128 || TMM__WGMMA_COLS == 192,
+    "TMM__WGMMA_LIST: a tile has 64, 128 or 192 columns: tmm__wgmma multiplies by 64 or by "
+    "half of these");
+static_assert((TMM__WGMMA_DOWN == 1 || TMM__WGMMA_DOWN == 2) &&
+                  TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 256,
+              "TMM__WGMMA_LIST: a warpgroup has 64 or 128 rows, and sums for 128 x 128 or 64 x 192 "
+              "elements: these fill its registers");
+static_assert(TMM__WGMMA_K_GROUPS == 1 ||
+                  (TMM__WGMMA_K_GROUPS == 2 && TMM__WGMMA_DOWN == 1 && TMM__WGMMA_COLS == 64),
+              "TMM__WGMMA_LIST: the k of a tile are for 1 warpgroup, or of 64 x 64 for 2");
+static_assert(
+    TMM__WGMMA_STAGES >= 2 * TMM__WGMMA_K_GROUPS &&
+        (!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0),
+    "TMM__WGMMA_LIST: stages must be 2 at least, or where all columns go at once, as of 128 x "
+    "64, a multiple of 4: two windows");
+static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
+              "TMM__WGMMA_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 #if TMM__WGMMA
 /* KERNEL TENSOR FLOAT by wgmma. What the two warpgroups do that multiply. Each has the upper or the
@@ -11301,8 +11400,6 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         COLS = TMM__WGMMA_COLS,
         UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
-    static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
-    static_assert(!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0, "two windows are four stages");
     const tmm__fp16_operand a = job->a;
     const long long M = job->M, N = job->N, ldc = job->ldc;
     const float scale_min = job->scale_min, scale_max = job->scale_max;
@@ -11752,7 +11849,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
-    static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
+    static_assert(TMM__MMA_PARTS == 2 || TMM__MMA_PARTS == 4,
+                  "TMM__MMA_LIST: a warp has 2 or 4 matrices above each other: a tile is made of "
+                  "whole blocks, and its sums have to fit into registers");
+    static_assert(
+        STAGES >= 2 && STAGES * TMM__MMA_STAGE <= 99 * 1024,
+        "TMM__MMA_LIST: stages must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
@@ -12888,6 +12990,10 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 {
 #if TMM__BODIES && !TMM__WGMMA
     enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    static_assert(TMM__INT8_MMA_COLS == 32 || TMM__INT8_MMA_COLS == 64,
+                  "TMM__INT8_MMA_LIST: a warp's part has 32 or 64 columns: whole pieces of C, and "
+                  "not more sums than registers");
+    static_assert(TMM__INT8_MMA_ROWS == 128, "TMM__INT8_MMA_ROWS must be 128: two warps of 64");
     extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
     const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
@@ -13293,7 +13399,27 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
-/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
+/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
+   instances of each pass. */
+#define TMM__COUNT(pass, ...) +(1ull << 8 * (pass))
+#define TMM__CHECK(list, most)                                                               \
+    static_assert(((0 list(TMM__COUNT)) & ~(0x01010101010101ull >> (48 - 8 * most))) == 0 && \
+                      ((0 list(TMM__COUNT)) & 1) == 0,                                       \
+                  #list ": each instance needs a pass of its own, of 1 to " #most);
+TMM__CHECK(TMM__SHARED_LIST, 3) /* which TMM_SIMPLE has, too */
+TMM__CHECK(TMM__REGISTER_LIST, 3)
+TMM__CHECK(TMM__PIPELINED_LIST, 5)
+TMM__CHECK(TMM__SMALL_LIST, 5)
+TMM__CHECK(TMM__SKINNY_LIST, 5)
+TMM__CHECK(TMM__OUTER_LIST, 5)
+TMM__CHECK(TMM__NARROW_LIST, 5)
+TMM__CHECK(TMM__TENSOR_LIST, 5)
+TMM__CHECK(TMM__WGMMA_LIST, 6)
+TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
+TMM__CHECK(TMM__MMA_LIST, 6)
+TMM__CHECK(TMM__INT8_MMA_LIST, 5)
+#undef TMM__CHECK
+#undef TMM__COUNT
 
 #define TMM__PASS 1
 #include "tiledmm.cuh"
@@ -13730,6 +13856,19 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
    Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* Kernels are found by the tile that their names have. */
+#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+static_assert(
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == 3,
+    "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
+#undef TMM__NAMED
+#define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
+static_assert(
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == 2,
+    "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
+    "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
+#undef TMM__NAMED
+
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
 static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row, const void *kernel,
@@ -13798,8 +13937,8 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
 #else
-#define TMM__ROW(pass, name, tile_edge)                    \
-    if (row->tile == tile_edge) {                          \
+#define TMM__ROW(pass, name)                               \
+    if (row->tile == name) {                               \
         kernel = (const void *)TMM_FN(gemm_shared_##name); \
     }
     TMM__SHARED_LIST(TMM__ROW)
@@ -13928,16 +14067,34 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-/* The instances of the list by what they are for: other types than float have the first alone. */
-enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
+#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == -1,
+              "TMM__PIPELINED_LIST: the first instance must be ANY, with modes -1");
+#undef TMM__CHECK
 
-static inline const void *tmm__xgemm__pipelined_kernel(int instance)
+/* An instance of KERNEL PIPELINED; the first one is ANY. */
+typedef struct tmm__xpipelined__instance {
+    int blocks, modeA, modeB;
+    const void *kernel;
+} tmm__xpipelined__instance;
+
+/* Instance number n, NULL behind the last. */
+static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
-    static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
+#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
+    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+    static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
-    int count = (int)(sizeof kernels / sizeof *kernels); /* one, of other types than float */
-    return kernels[instance < count ? instance : 0];
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* Its costs: those of ANY, and as A^T B and A B. Others have the area of the latter, so their costs,
+   too. */
+static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
+    const tmm__xpipelined__instance *i)
+{
+    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
+    return &tmm__tuned()->pipelined.block[i->modeA < 0 ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
@@ -13946,22 +14103,23 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
                                                int instance, int number)
 {
     const long long M = p->M, N = p->N;
-    const int any = instance == tmm__xpipelined_any;
+    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
+    const int any = instance == 0;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
-    c->instance = number, c->kernel = tmm__xgemm__pipelined_kernel(instance);
+    c->instance = number, c->kernel = i->kernel;
     c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
-    d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
+    d.blocks = i->blocks;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(c->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = &tmm__tuned()->pipelined.block[instance];
+    d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
+    d.costs = tmm__xgemm__pipelined_costs(i);
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
@@ -13974,7 +14132,7 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
                                                     const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
-    enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
+    enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
     const long long M = p->M, N = p->N;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
@@ -13982,24 +14140,26 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
     size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-#if TMM__IS_FLOAT
     tmm__plan c = *best;
-#endif
-    tmm__xgemm__pipelined_tiles(best, p, tmm__xpipelined_any, tmm__xpipelined_any);
-#if TMM__IS_FLOAT
-    const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
-    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
-    if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
-        const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
-        tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
+    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    const tmm__xpipelined__instance *i;
+    int count = 1, tn = 0; /* the instances; the one for vectors of both operands */
+    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
+        if (i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS) tn = count;
+        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
+        tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
-    /* Should operands be packed for TN? */
-    if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
+    (void)tn;
+#if TMM__IS_FLOAT
+    /* Should operands be packed for TN, which could use these in place? */
+    const int inA = c.modeA == TMM__VECTORS && M >= TILE;
+    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
+    if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
         tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
+        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
@@ -14223,6 +14383,14 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__IS_DOUBLE
+#define TMM__CHECK(pass, name, warps, down, width, blocks) \
+    | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
+static_assert(
+    ((0 TMM__TENSOR_LIST(TMM__CHECK)) & 6) == 6,
+    "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
+    "larger ones take no operands smaller than their tile");
+#undef TMM__CHECK
+
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
@@ -14395,6 +14563,17 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* The first instance stands in where a device has little shared memory. */
+#define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
+enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
+#undef TMM__FIRST
+#define TMM__CHECK(pass, name, rows, cols)                                                      \
+    static_assert((rows) * (cols) >= (int)tmm__xsmall_least,                                    \
+                  "TMM__SMALL_LIST: the first instance must have the smallest tile: it is for " \
+                  "devices with little shared memory");
+TMM__SMALL_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* An instance of KERNEL SMALL. */
 typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
@@ -14579,14 +14758,26 @@ typedef struct tmm__xskinny__instance {
     const void *kernel;
 } tmm__xskinny__instance;
 
-/* Costs of an instance; of one that was not measured: the first one's. */
-static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                               int aligned)
+#define TMM__CHECK(pass, name, along_k, width) | ((width) >= TMM__SKINNY_MOST ? 1 << (along_k) : 0)
+static_assert(
+    (0 TMM__SKINNY_LIST(TMM__CHECK)) == 3,
+    "TMM__SKINNY_LIST must have a width of TMM__SKINNY_MOST along k, and along the lines");
+#undef TMM__CHECK
+
+/* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
+static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                        int aligned)
 {
     const tmm__costs *t = tmm__tuned();
-    int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
-    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+    const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
+    const tmm__block_costs *wide = NULL;
+    for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
+        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        if (t->skinny[n].along_k != i->along_k) continue;
+        if (t->skinny[n].width == i->width) return *c;
+        if (t->skinny[n].width == 16) wide = c;
+    }
+    return tmm__scaled(wide, (double)i->lines * i->width / area);
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
@@ -14628,11 +14819,11 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
     /* Two launches would take the host longer. */
     if (c->time <= t->host || !device->pools) return TMM_OK;
     const double whole = c->time;
@@ -14640,12 +14831,12 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
-             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
@@ -14694,12 +14885,23 @@ typedef struct tmm__xouter__instance {
     const void *kernel;
 } tmm__xouter__instance;
 
-/* Nanoseconds of a plan with instance number n: the blocks of the busiest multiprocessor, or
-   memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
-                                             int n, const tmm__xgemm__product *p)
+/* The number under which an instance was measured. Others go by the area of a warp, of the first. */
+static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
 {
-    const int warps = c->threads / 32;
+    const tmm__costs *t = tmm__tuned();
+    int n = TMM__TUNED_OUTER - 1;
+    while (n > 0 && (t->outer_warp[n].rows != i->warp_rows || t->outer_warp[n].cols != i->cols))
+        n--;
+    *area = (double)i->warp_rows * i->cols / (t->outer_warp[n].rows * t->outer_warp[n].cols);
+    return n;
+}
+
+/* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                             const tmm__xgemm__product *p)
+{
+    double area;
+    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
@@ -14709,8 +14911,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
     const double copies = K * (i->warp_rows + (double)i->cols / warps) / 32;
     const int apart =
         (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && i->cols == 32 && c->blocks > 1;
-    double clocks = warps * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    double clocks = warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
@@ -14748,7 +14950,7 @@ static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (down > (int)TMM__MOST_GRID) continue;
             c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
             c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
-            c.time = tmm__xgemm__outer_guess(&c, i, n, p);
+            c.time = tmm__xgemm__outer_guess(&c, i, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
             if (c.time < best->time) *best = c;
         }
@@ -14951,14 +15153,6 @@ static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long lon
 }
 
 #if TMM__IS_FLOAT
-/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
-#define TMM__CHECK(pass, name, groups)                                                          \
-    static_assert((groups) == 3 || (groups) == 4,                                               \
-                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
-                  "others in narrow.step of once/tuning.h");
-TMM__NARROW_LIST(TMM__CHECK)
-#undef TMM__CHECK
-
 /* Its operands, P with few lines and Q with many, and how these are in memory. */
 typedef struct tmm__xnarrow__operands {
     int turned; /* lines of P are columns of C */
@@ -14977,6 +15171,14 @@ static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgem
     return o;
 }
 
+/* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
+static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long long kQ)
+{
+    const int measured = groups == 3 ? 0 : 1;
+    const double area = measured ? groups / 4.0 : 1;
+    return area * tmm__tuned()->narrow.step[kQ != 1][measured][down_log2 - 1];
+}
+
 /* Nanoseconds of a plan's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
@@ -14990,7 +15192,7 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
     const long long kQ = c->turned ? p->csA : p->rsB;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(t->narrow.step[kQ != 1][groups - 3][c->down - 1],
+    const double step = fmax(tmm__xgemm__narrow_step(groups, c->down, kQ),
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)p->M * p->N;
@@ -15110,11 +15312,17 @@ typedef enum tmm__float_instruction {
     TMM__BY_WGMMA
 } tmm__float_instruction;
 
+#define TMM__CHECK(pass, name, first, second) \
+    +(1 << TMM__WGMMA_##first) + (1 << TMM__WGMMA_##second)
+static_assert((0 TMM__WGMMA_KERNEL_LIST(TMM__CHECK)) == (1 << TMM__WGMMA_INSTANCES) - 1,
+              "TMM__WGMMA_KERNEL_LIST: each instance of TMM__WGMMA_LIST must be in one kernel");
+#undef TMM__CHECK
+
 /* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
-   multiprocessor; tuned: its place in once/tuning.h. */
+   multiprocessor. */
 typedef struct tmm__float_instance {
     const char *name;
-    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages;
 } tmm__float_instance;
 
 /* How operands are converted: blocks of a cluster; threads of a block. */
@@ -15144,8 +15352,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(wgmma_bytes_##name),                                 \
      384,                                                        \
      1,                                                          \
-     stages,                                                     \
-     TMM__WGMMA_##name},
+     stages},
 #define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
     {#name,                                             \
      TMM__BY_MMA_SYNC,                                  \
@@ -15155,10 +15362,9 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(mma_bytes_##name),                          \
      256,                                               \
      blocks,                                            \
-     stages,                                            \
-     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+     stages},
     static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
-        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1}};
 #undef TMM__WGMMA_ROW
 #undef TMM__MMA_ROW
     return &instances[n];
@@ -15359,21 +15565,25 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
 }
 
-/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
-   its own is given those of the first, by its `area`, first_area times as large. */
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
+   measured is given the numbers of the first, by the area. */
 static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd, double first_area)
+                                              double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
     const double processors = tmm__current_device()->processors;
     const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
     const double rounds = ceil(share / i->blocks);
-    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
-    const int n = tuned ? i->tuned : 0;
-    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
-    if (!tuned) window *= i->blocks * area / first_area;
-    double each = windows * window + t->fp16.tile[by][n];
+    const int(*tile)[3] = t->fp16.tile[by];
+    int n = TMM__TUNED_FLOAT - 1;
+    while (n >= 0 &&
+           (tile[n][0] != i->tile_m || tile[n][1] != i->tile_n || tile[n][2] != i->k_groups))
+        n--;
+    const double more = n >= 0 ? 1 : i->blocks * area / (tile[0][0] * tile[0][1]);
+    if (n < 0) n = 0;
+    const double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
     if (parts > 1 && rounds > 1)
@@ -15394,13 +15604,11 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
     const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    double first_area = 0; /* of the first instance for this instruction */
     best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
-        if (first_area == 0) first_area = area;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
@@ -15412,7 +15620,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
+            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -15903,10 +16111,14 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
-    TMM__INT8_MMA_128x256 = 0,           /* instances */
-    TMM__INT8_MMA_128x128
+    TMM__INT8_LOOKS = 256                /* pieces of C that the choice of moduli looks at */
 };
+
+/* An instance of KERNEL TENSOR INT8 by mma.sync: columns of its tile, bytes of shared memory. */
+typedef struct tmm__int8_instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__int8_instance;
 #endif
 
 /* A product, or a part of one that is done at a time, and its workspace. */
@@ -15952,14 +16164,42 @@ static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, 
 #endif
 }
 
+/* Instance number n, NULL behind the last. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+{
+#define TMM__ROW(pass, name, cols) \
+    {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
+    static const tmm__int8_instance instances[] = {TMM__INT8_MMA_LIST(TMM__ROW)};
+#undef TMM__ROW
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
+   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
+                                                              double planes)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__int8_instance *i;
+    double least = HUGE_VAL;
+    int best = -1;
+    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+        if (i->bytes > device->shared) continue;
+        const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
+        const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
+        const double time = ceil(tiles / device->processors) * each;
+        if (time <= least) least = time, best = n;
+    }
+    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+}
+
 static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__current_device()->shared >= bytes;
+           tmm__xgemm__int8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
@@ -16078,8 +16318,9 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
     if (tmm__xgemm__int8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
-        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
-        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.tiles_down =
+            (l->pieces_down - 1) / (TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER / 64) + 1;
+        job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
         return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
@@ -16087,25 +16328,14 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
                                        TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
                                        part->p.stream);
     }
-    /* The tile of which the rounds over all multiprocessors take less. */
-    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
-    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
-    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
-    int instance =
-        2 * large < 1.15 * small && device->shared >= (int)tmm__xgemm_int8_mma_bytes_128x256
-            ? TMM__INT8_MMA_128x256
-            : TMM__INT8_MMA_128x128;
-    instance = TMM__INT8_INSTANCE(instance);
-    int is_large = instance == TMM__INT8_MMA_128x256;
+    const tmm__int8_instance *i =
+        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
-    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(is_large ? (const void *)tmm__xgemm_int8_mma_128x256
-                                            : (const void *)tmm__xgemm_int8_mma_128x128,
-                                   dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                                   is_large ? (int)tmm__xgemm_int8_mma_bytes_128x256
-                                            : (int)tmm__xgemm_int8_mma_bytes_128x128,
-                                   1, arguments, part->p.stream);
+    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
+                                   256, i->bytes, 1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */

@@ -110,6 +110,10 @@ typedef struct tmm__costs {
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
+    /* KERNEL OUTER: of C that a warp has, by instance; and the costs. */
+    struct {
+        int rows, cols;
+    } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
         int rows, cols;
@@ -171,8 +175,9 @@ typedef struct tmm__costs {
        several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
        in k if A and B have more. */
     struct {
+        int tile[2][TMM__TUNED_FLOAT][3]; /* rows, columns, warpgroups that share the k */
         double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
-        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
+        double tile_more[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
         /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
            in a nanosecond as a part of those of memory. */
         double convert, convert_round, convert_rate;
@@ -206,6 +211,7 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
+    {{8, 128}, {16, 32}},                                 /* outer_warp */
     {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
      {1490,
@@ -317,10 +323,12 @@ static const tmm__costs tmm__measured = {
     3510,                                                                    /* pack */
     0.715,                                                                   /* pack_rate */
     {
+        {{{256, 128, 1}, {128, 192, 1}, {128, 64, 1}, {64, 64, 2}},
+         {{128, 128, 1}, {64, 64, 1}}},            /* tile */
         {1410, 0},                                 /* once */
         {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
         {{517, 702, 322, 90}, {0}},                /* busy */
-        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
+        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile_more */
         {0.215, 0.438},                            /* odd */
         {3380, 4160},                              /* part */
         {602, 580},                                /* add */

@@ -41,6 +41,20 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
                       int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
+    static_assert((int)TMM__DIRECT_MOST >= 32 && (int)TMM__DIRECT_MOST <= 1024 &&
+                      ((int)TMM__DIRECT_MOST & ((int)TMM__DIRECT_MOST - 1)) == 0,
+                  "TMM__DIRECT_MOST must be a power of two, 32 to 1024: the threads of a block");
+    static_assert((int)TMM__DIRECT_BLOCK >= 5 && 1 << TMM__DIRECT_BLOCK <= (int)TMM__DIRECT_MOST,
+                  "TMM__DIRECT_BLOCK must be 5 at least, which is a warp, and 2 to it not be above "
+                  "TMM__DIRECT_MOST");
+    static_assert((int)TMM__DIRECT_CLUSTER >= 1 && (int)TMM__DIRECT_CLUSTER <= 3,
+                  "TMM__DIRECT_CLUSTER must be 1 to 3: a cluster has 8 blocks at most");
+    static_assert(
+        (int)TMM__DIRECT_DEEP >= 1 && (int)TMM__DIRECT_GROUPS >= 1 &&
+            ((int)TMM__DIRECT_MOST + CLUSTER * (int)TMM__DIRECT_GROUPS) * (int)sizeof(TMM_SUM) <=
+                49152,
+        "TMM__DIRECT_GROUPS: the sums of so many groups of a cluster's blocks must fit into "
+        "the 48 KB of a block");
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;

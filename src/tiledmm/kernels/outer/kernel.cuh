@@ -131,6 +131,23 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         DEEP = 2,
         TWO = 2
     };
+    enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
+    static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
+                      (int)WARP_ROWS >= 8 && (int)WARP_ROWS <= 64,
+                  "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
+                  "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
+    static_assert(
+        ((int)COLS == 2 || (int)COLS == 4 || (int)COLS == 8) && (int)TILE_COLS >= 4 &&
+            (int)ROWS * COLS <= 64,
+        "TMM__OUTER_COLS must be 2, 4 or 8, and a thread of TMM__OUTER_LIST have 64 sums at "
+        "most");
+    static_assert((int)WARPS == 4 || (int)WARPS == 8,
+                  "TMM__OUTER_WARPS must be 4 or 8: plans begin with 4, the copies end with 8");
+    static_assert(
+        (int)STEP % 16 == 0 && (int)STEP >= 16 &&
+            (int)STEP * (LDA + LDB) * (int)sizeof(TMM_TYPE) <= 49152,
+        "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
+        "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
     long long row = (long long)blockIdx.y * tile_rows;

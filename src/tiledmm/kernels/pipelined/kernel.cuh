@@ -165,9 +165,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
-                             (int)STAGES * STAGE * SIZE,
-                  "they have room");
+    static_assert(
+        (TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) && (int)ROWS == (ANY ? 8 : 16),
+        "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
+        "launchers and KERNEL REDUCE know these tiles");
+    static_assert((int)THREADS == 128 && (int)UNIT == 64 && (int)DEPTH == 8,
+                  "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
+                  "and owns a fixed part of them, and launchers count steps of 8");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
+                  "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
+    static_assert(
+        4 % STAGED_ROWS == 0 &&
+            (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= (int)STAGES * STAGE * SIZE,
+        "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
+        "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {

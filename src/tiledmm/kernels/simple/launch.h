@@ -2,6 +2,19 @@
    Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* Kernels are found by the tile that their names have. */
+#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+static_assert(
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == 3,
+    "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
+#undef TMM__NAMED
+#define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
+static_assert(
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == 2,
+    "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
+    "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
+#undef TMM__NAMED
+
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
 static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row, const void *kernel,
@@ -70,8 +83,8 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
 #else
-#define TMM__ROW(pass, name, tile_edge)                    \
-    if (row->tile == tile_edge) {                          \
+#define TMM__ROW(pass, name)                               \
+    if (row->tile == name) {                               \
         kernel = (const void *)TMM_FN(gemm_shared_##name); \
     }
     TMM__SHARED_LIST(TMM__ROW)

@@ -19,14 +19,26 @@ typedef struct tmm__xskinny__instance {
     const void *kernel;
 } tmm__xskinny__instance;
 
-/* Costs of an instance; of one that was not measured: the first one's. */
-static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                               int aligned)
+#define TMM__CHECK(pass, name, along_k, width) | ((width) >= TMM__SKINNY_MOST ? 1 << (along_k) : 0)
+static_assert(
+    (0 TMM__SKINNY_LIST(TMM__CHECK)) == 3,
+    "TMM__SKINNY_LIST must have a width of TMM__SKINNY_MOST along k, and along the lines");
+#undef TMM__CHECK
+
+/* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
+static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                        int aligned)
 {
     const tmm__costs *t = tmm__tuned();
-    int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
-    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+    const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
+    const tmm__block_costs *wide = NULL;
+    for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
+        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        if (t->skinny[n].along_k != i->along_k) continue;
+        if (t->skinny[n].width == i->width) return *c;
+        if (t->skinny[n].width == 16) wide = c;
+    }
+    return tmm__scaled(wide, (double)i->lines * i->width / area);
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
@@ -68,11 +80,11 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
     /* Two launches would take the host longer. */
     if (c->time <= t->host || !device->pools) return TMM_OK;
     const double whole = c->time;
@@ -80,12 +92,12 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
-             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;

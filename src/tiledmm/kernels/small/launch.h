@@ -1,6 +1,17 @@
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* The first instance stands in where a device has little shared memory. */
+#define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
+enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
+#undef TMM__FIRST
+#define TMM__CHECK(pass, name, rows, cols)                                                      \
+    static_assert((rows) * (cols) >= (int)tmm__xsmall_least,                                    \
+                  "TMM__SMALL_LIST: the first instance must have the smallest tile: it is for " \
+                  "devices with little shared memory");
+TMM__SMALL_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* An instance of KERNEL SMALL. */
 typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;

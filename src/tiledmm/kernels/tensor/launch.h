@@ -20,6 +20,14 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__IS_DOUBLE
+#define TMM__CHECK(pass, name, warps, down, width, blocks) \
+    | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
+static_assert(
+    ((0 TMM__TENSOR_LIST(TMM__CHECK)) & 6) == 6,
+    "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
+    "larger ones take no operands smaller than their tile");
+#undef TMM__CHECK
+
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)

@@ -212,7 +212,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
-    static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
+    static_assert(TMM__MMA_PARTS == 2 || TMM__MMA_PARTS == 4,
+                  "TMM__MMA_LIST: a warp has 2 or 4 matrices above each other: a tile is made of "
+                  "whole blocks, and its sums have to fit into registers");
+    static_assert(
+        STAGES >= 2 && STAGES * TMM__MMA_STAGE <= 99 * 1024,
+        "TMM__MMA_LIST: stages must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
