@@ -8796,8 +8796,8 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
    Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
-    TMM__BODIES
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -9071,9 +9071,11 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 }
 #endif
+#endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
    Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS /* alone: declarations have no list */
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -9264,6 +9266,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.

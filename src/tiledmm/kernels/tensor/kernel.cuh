@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
    Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS /* alone: declarations have no list */
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -191,4 +192,5 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif

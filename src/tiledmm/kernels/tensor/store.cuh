@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
    Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
-    TMM__BODIES
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -274,4 +274,5 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
     return false;
 #endif
 }
+#endif
 #endif
