@@ -108,6 +108,7 @@
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
+     TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
@@ -211,6 +212,15 @@
 #if !defined(TMM__PART_CONFIG)
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+#ifndef TMM_HEADER /* the name by which this file includes itself */
+#define TMM_HEADER "tiledmm.cuh"
+#endif
+#ifdef __has_include
+#if !__has_include(TMM_HEADER)
+#error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
+#endif
+#endif
 
 #if defined(__CUDACC_RTC__)
 #define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
@@ -13262,25 +13272,25 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
 
 #define TMM__PASS 1
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 2
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 3
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #if TMM__FAST
 #define TMM__PASS 4
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 5
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #if TMM__FLOAT_TENSOR
 #define TMM__PASS 6
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #endif
@@ -17386,17 +17396,17 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
 #define TMM_NAME          s
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #ifndef TMM_NO_DOUBLE
 #define TMM_TYPE double
 #define TMM_NAME d
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #ifndef TMM_NO_INT
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE

@@ -27,7 +27,7 @@ check_part() {
         /^#[ ]*if/ { opened[++depth] = FNR }
         /^#[ ]*(else|elif)/ && depth == 0 { fault(FNR, "#else or #elif without an #if in this part") }
         /^#[ ]*endif/ && depth-- == 0 { fault(FNR, "#endif without an #if in this part") }
-        /^#[ ]*include "/ && !/"(tiledmm|raytrace)\.cuh"/ { fault(FNR, "a part must not include another one") }
+        /^#[ ]*include [^<]/ && !/include (TMM|RAYT)_HEADER$/ { fault(FNR, "a part must not include another one") }
         END {
             if (bad) exit 1
             if (depth > 0) fault(opened[depth], "this #if has no #endif in this part")

@@ -28,10 +28,11 @@ static char *read_file(const char *folder, const char *name)
     return text;
 }
 
-/* The PTX, or NULL; a warning counts as an error. */
-static char *compile(const char *source, const char *header, const char *option)
+/* The PTX, or NULL; a warning counts as an error. `header`: the text of a header in memory. */
+static char *compile_named(const char *source, const char *header, const char *name,
+                           const char *option)
 {
-    const char *names[1] = {"tiledmm.cuh"}, *options[2] = {"--gpu-architecture=compute_80", option};
+    const char *names[1] = {name}, *options[2] = {"--gpu-architecture=compute_80", option};
     nvrtcProgram program;
     size_t size = 0;
     char *ptx = NULL;
@@ -49,6 +50,11 @@ static char *compile(const char *source, const char *header, const char *option)
     }
     nvrtcDestroyProgram(&program);
     return ptx;
+}
+
+static char *compile(const char *source, const char *header, const char *option)
+{
+    return compile_named(source, header, "tiledmm.cuh", option);
 }
 
 /* README's call, which tests/nvrtc.sh has put into readme.h. */
@@ -133,6 +139,13 @@ int main(int count, char **words)
     ptx = compile("#include \"tiledmm.cuh\"\n", header, NULL);
     test_compiled("from memory", ptx);
     test_entries("from memory", ptx, kernels);
+    free(ptx);
+
+    ptx = compile_named("#define TMM_SIMPLE\n#define TMM_NO_DOUBLE\n#define TMM_NO_INT\n"
+                        "#define TMM_HEADER \"product.cuh\"\n#include \"product.cuh\"\n",
+                        header, "product.cuh", NULL);
+    test_compiled("from memory under another name", ptx);
+    test_entries("from memory under another name", ptx, SIMPLE("s"));
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

@@ -147,6 +147,8 @@ close_if() { printf '#endif\n' >>"$kernel"; }
 wanted="$kernel:$(($(wc -l <$kernel) + 1)): #endif without" refused "an #endif without #if" close_if
 include_part() { printf '#include "global.cuh"\n' >>"$kernel"; }
 wanted="a part must not include" refused "an inclusion of a part" include_part
+include_macro() { printf '#include TMM_OTHER\n' >>"$kernel"; }
+wanted="a part must not include" refused "an inclusion by a macro other than TMM_HEADER" include_macro
 long_part() { yes '/* */' | head -n 600 >>"$kernel"; }
 wanted="at most 600 lines" refused "a part of more than 600 lines" long_part
 wrong_name() { sed -i '1s/shared/other/' "$kernel"; }

@@ -4,6 +4,15 @@
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
+#ifndef TMM_HEADER /* the name by which this file includes itself */
+#define TMM_HEADER "tiledmm.cuh"
+#endif
+#ifdef __has_include
+#if !__has_include(TMM_HEADER)
+#error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
+#endif
+#endif
+
 #if defined(__CUDACC_RTC__)
 #define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
 #define TMM__HOST    0
