@@ -339,11 +339,13 @@
 /* Are sums integers? */
 #define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
-/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
-   be defined as nothing, 1 or 0. */
+/* 0 for an option that is defined as 0, else 1. Of one defined as nothing 1 - - 1 is left. */
+#define TMM__IS_ON(option) ((1 - option - 1) != 0)
+
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#define TMM__AUTO_TENSOR  TMM__IS_ON(TMM_FLOAT_TENSOR)
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -352,7 +354,7 @@
 /* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
-#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#define TMM__AUTO_INT8     TMM__IS_ON(TMM_DOUBLE_TENSOR)
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0
@@ -684,8 +686,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef TILE_N
 #pragma push_macro("TN")
 #undef TN
-#pragma push_macro("TWO")
-#undef TWO
 #pragma push_macro("UNIT")
 #undef UNIT
 #pragma push_macro("UNROLL")
@@ -6053,15 +6053,17 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
    Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows rows of tiles
    are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int BAND, int tile,
-                                                       int *down, int *across)
+static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
+                                                       int tile, int *down, int *across)
 {
-    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
-    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    int band = tile / (band_rows * s->tiles_across),
+        rest = tile - band * band_rows * s->tiles_across;
+    int high =
+        s->tiles_down - band * band_rows < band_rows ? s->tiles_down - band * band_rows : band_rows;
     *across = rest / high;
-    *down = band * BAND + rest - *across * high;
+    *down = band * band_rows + rest - *across * high;
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
@@ -6227,10 +6229,10 @@ TMM_KERNEL void __launch_bounds__(256)
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
-   rows of C that a thread owns.
+/* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
+   of C that a thread owns, are constants.
 
-   What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
+   What a thread copies of A, of B and, if `any`, of the third unit, which is of A or of B. */
 typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
@@ -6275,7 +6277,7 @@ static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char 
     }
 }
 
-/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A
+/* The same for instance any, which knows the mode at run time only, and a unit of 64 lines. A
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
@@ -6318,17 +6320,17 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
+    long long csB, long long row, long long col, long long k, const bool any, const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
-    const int LINES_A = ANY ? (int)UNIT : 8 * ROWS, LINES_B = ANY ? (int)UNIT : 128;
+    const int LINES_A = any ? (int)UNIT : 8 * rows, LINES_B = any ? (int)UNIT : 128;
     const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
     c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
-    int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-    int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    int acrossA = any ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
+    int acrossB = any ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
     c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
     c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
     int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
@@ -6336,14 +6338,14 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     if (modeA == TMM__VECTORS) lineA *= VECTOR;
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
-    c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
+    c->strideA = (unsigned)(SIZE * (any || modeA == TMM__ALONG_K ? 16 * rsA
                                     : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
                                                             : csA));
-    c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
+    c->strideB = (unsigned)(SIZE * (any || modeB == TMM__ALONG_K ? 16 * csB
                                     : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
                                                             : rsB));
     /* The third unit, of A or B. */
-    c->predicated = ANY && (M < TILE_M || N < TILE_N);
+    c->predicated = any && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
     c->cols_left = c->predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
     c->left3 = (is_128x64 ? c->rows_left : c->cols_left) - UNIT;
@@ -6356,10 +6358,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 /* Copies a step of `depth` k with predicates: before the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
                                                                   TMM_TYPE *to, int depth,
-                                                                  const bool ANY, const int ROWS)
+                                                                  const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (any) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
                         c->kA < depth);
         tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
@@ -6378,10 +6380,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
 /* Copies a whole step, or zeros: in the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
                                                                  TMM_TYPE *to, bool more,
-                                                                 const bool ANY, const int ROWS)
+                                                                 const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (!ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (!any) {
         tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
         tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
     } else if (more) {
@@ -6408,16 +6410,17 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
 static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int STAGE,
+                                                            TMM_TYPE *shared, const int stage_size,
                                                             int left, int first_depth,
                                                             long long csA, long long rsB,
-                                                            const bool ANY, const int ROWS)
+                                                            const bool any, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
+        if (stage < left)
+            tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, any, rows);
         tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
@@ -6427,7 +6430,7 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
    tiles and C.
    Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
+/* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
 
@@ -6435,10 +6438,10 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int ROWS)
+    int thread, TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     long long last_step = (tile + 1ll) * s->steps;
     int others = 0;
     while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
@@ -6472,23 +6475,23 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 static __device__ __forceinline__ void tmm__xpipelined_find_place(
     tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
+    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const bool is_128x64 = any && s->is_tall;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = TN && s->packed_A;
-    bool packed_B = TN && s->packed_B;
+    bool packed_A = tn && s->packed_A;
+    bool packed_B = tn && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
-    int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+    int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
     int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
     tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
-    if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-    if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+    if (row > M - TILE_M && !packed_A && (!any || M >= TILE_M)) row = M - TILE_M;
+    if (col > N - TILE_N && !packed_B && (!any || N >= TILE_N)) col = N - TILE_N;
     bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     C += (row + row0) * ldc + col + col0;
     unsigned mask = 0;
@@ -6503,11 +6506,11 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(
    of its own. */
 static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
                                                              const TMM_SUM (*sum)[8],
-                                                             const int ROWS)
+                                                             const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
-    for (int from = 0; from < ROWS; from += STAGED_ROWS) {
+    for (int from = 0; from < rows; from += STAGED_ROWS) {
         if (from != i) continue;
 #pragma unroll
         for (int q = 0; q < 2 * STAGED_ROWS; q++) {
@@ -6522,32 +6525,32 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
    that there is code for these alone. */
 static __device__ __forceinline__ void tmm__xpipelined_store(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
+    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
 #pragma unroll 1
         for (int half = 0; half < 2; half++) {
 #pragma unroll
-            for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
-                int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+            for (int i = 0; i < rows / 2; i += ALIGNED_ROWS) {
+                int down = half * (2 * rows) + i / 4 * 16 + i % 4;
                 tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
                                  alpha, beta, &sum[i], ALIGNED_ROWS);
             }
 #pragma unroll
-            for (int h = 0; h < ROWS / 2; h++)
+            for (int h = 0; h < rows / 2; h++)
 #pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + rows / 2][j];
         }
         return;
     }
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += STORED_ROWS) {
+    for (int i = 0; i < rows; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
         tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
                          beta, sum, STORED_ROWS);
 #pragma unroll
-        for (int h = 0; h < ROWS - STORED_ROWS; h++)
+        for (int h = 0; h < rows - STORED_ROWS; h++)
 #pragma unroll
             for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
     }
@@ -6559,10 +6562,10 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
                                                             const tmm__schedule *s, int part,
                                                             int rank, const TMM_SUM (*sum)[8],
-                                                            const int ROWS)
+                                                            const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     int left = 0, other = 0;
     unsigned to = 0;
 #pragma unroll
@@ -6662,11 +6665,11 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    finds one operand where the first has read it. */
 static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
                                                                 const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int ROWS)
+                                                                TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int jj = 0; jj < COLS; jj++) {
             int j = i % 2 ? COLS - 1 - jj : jj;
@@ -6674,10 +6677,10 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
@@ -6711,19 +6714,18 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
-   elements. */
+/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
 static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
                                                                 int *row0, int *col0,
-                                                                const bool ANY, const int ROWS,
-                                                                const int PART)
+                                                                const bool any, const int rows,
+                                                                const int part)
 {
     int warp = thread / 32, lane = thread % 32;
-    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
+    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
-        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-        *col0 = PART + lane % 8 * 4;
+        *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
+        *col0 = part + lane % 8 * 4;
     }
 }
 #endif
@@ -6746,7 +6748,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin; of ANY the third unit, too */
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
@@ -7987,8 +7989,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         LDA = TMM__OUTER_LDA,
         LDB = TMM__OUTER_LDB,
         TILE_COLS = TMM__OUTER_TILE_COLS,
-        DEEP = 2,
-        TWO = 2
+        UNROLL = 2,     /* k at a time */
+        STORED_ROWS = 2 /* at a time */
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
@@ -8045,11 +8047,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm__xelements4 x[DEEP][ROWS / 4];
-            TMM_TYPE y[DEEP][COLS];
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros behind the last */
+            tmm__xelements4 x[UNROLL][ROWS / 4];
+            TMM_TYPE y[UNROLL][COLS];
 #pragma unroll
-            for (int d = 0; d < DEEP; d++) {
+            for (int d = 0; d < UNROLL; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
@@ -8057,15 +8059,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
 #pragma unroll
-            for (int d = 0; d < DEEP; d++)
+            for (int d = 0; d < UNROLL; d++)
 #pragma unroll
                 for (int i = 0; i < ROWS; i++)
 #pragma unroll
                     for (int j = 0; j < COLS; j++)
                         TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
                                           (TMM_SUM)y[d][j]);
-            a += DEEP * LDA;
-            b += DEEP * LDB;
+            a += UNROLL * LDA;
+            b += UNROLL * LDB;
         }
         A += depth * csA;
         B += depth * rsB;
@@ -8083,9 +8085,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
     for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
         /* Two rows, then the next two in their place: less to compile. */
 #pragma unroll 1
-    for (int first = 0; first < ROWS; first += TWO) {
+    for (int first = 0; first < ROWS; first += STORED_ROWS) {
 #pragma unroll
-        for (int i = 0; i < TWO; i++) {
+        for (int i = 0; i < STORED_ROWS; i++) {
             if (first + i >= rows_left) return;
             TMM_SUM old[COLS];
 #pragma unroll
@@ -8110,9 +8112,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             C += ldc;
         }
 #pragma unroll
-        for (int i = 0; i < ROWS - (int)TWO; i++)
+        for (int i = 0; i < ROWS - (int)STORED_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + STORED_ROWS][j];
     }
 #endif
 }
@@ -8487,7 +8489,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long secondQ =
+        128 * lineQ * SIZE; /* to the second 128 lines of a half, if it has 256 */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];
@@ -10358,22 +10361,22 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
 static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int VECTORS, float (*sum)[8])
+                                                         const int vectors, float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
-        for (int i = 0; i < VECTORS; i++) {
+        for (int i = 0; i < vectors; i++) {
             float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
             float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
 #pragma unroll
-        for (int i = 0; i < 4 * VECTORS; i++)
+        for (int i = 0; i < 4 * vectors; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * VECTORS; j++) sum[i][j] += xs[i] * ys[j];
+            for (int j = 0; j < 4 * vectors; j++) sum[i][j] += xs[i] * ys[j];
     }
 }
 
@@ -10533,8 +10536,8 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
             if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest
-           of scales. Two warps had the scales of 64 lines. */
+        /* The product of two scales is smallest where both are smallest, largest where both are
+           largest. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = region->lowest, *high = region->highest;
@@ -17527,7 +17530,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("TILE_M")
 #pragma pop_macro("TILE_N")
 #pragma pop_macro("TN")
-#pragma pop_macro("TWO")
 #pragma pop_macro("UNIT")
 #pragma pop_macro("UNROLL")
 #pragma pop_macro("VECTOR")

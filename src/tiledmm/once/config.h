@@ -130,11 +130,13 @@
 /* Are sums integers? */
 #define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
-/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
-   be defined as nothing, 1 or 0. */
+/* 0 for an option that is defined as 0, else 1. Of one defined as nothing 1 - - 1 is left. */
+#define TMM__IS_ON(option) ((1 - option - 1) != 0)
+
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#define TMM__AUTO_TENSOR  TMM__IS_ON(TMM_FLOAT_TENSOR)
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -143,7 +145,7 @@
 /* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
-#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#define TMM__AUTO_INT8     TMM__IS_ON(TMM_DOUBLE_TENSOR)
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0

@@ -112,7 +112,6 @@
 #pragma pop_macro("TILE_M")
 #pragma pop_macro("TILE_N")
 #pragma pop_macro("TN")
-#pragma pop_macro("TWO")
 #pragma pop_macro("UNIT")
 #pragma pop_macro("UNROLL")
 #pragma pop_macro("VECTOR")

@@ -235,8 +235,6 @@
 #undef TILE_N
 #pragma push_macro("TN")
 #undef TN
-#pragma push_macro("TWO")
-#undef TWO
 #pragma push_macro("UNIT")
 #undef UNIT
 #pragma push_macro("UNROLL")

@@ -225,7 +225,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long secondQ =
+        128 * lineQ * SIZE; /* to the second 128 lines of a half, if it has 256 */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];

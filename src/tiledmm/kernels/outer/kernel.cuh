@@ -128,8 +128,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         LDA = TMM__OUTER_LDA,
         LDB = TMM__OUTER_LDB,
         TILE_COLS = TMM__OUTER_TILE_COLS,
-        DEEP = 2,
-        TWO = 2
+        UNROLL = 2,     /* k at a time */
+        STORED_ROWS = 2 /* at a time */
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
@@ -186,11 +186,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm__xelements4 x[DEEP][ROWS / 4];
-            TMM_TYPE y[DEEP][COLS];
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros behind the last */
+            tmm__xelements4 x[UNROLL][ROWS / 4];
+            TMM_TYPE y[UNROLL][COLS];
 #pragma unroll
-            for (int d = 0; d < DEEP; d++) {
+            for (int d = 0; d < UNROLL; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
@@ -198,15 +198,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
 #pragma unroll
-            for (int d = 0; d < DEEP; d++)
+            for (int d = 0; d < UNROLL; d++)
 #pragma unroll
                 for (int i = 0; i < ROWS; i++)
 #pragma unroll
                     for (int j = 0; j < COLS; j++)
                         TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
                                           (TMM_SUM)y[d][j]);
-            a += DEEP * LDA;
-            b += DEEP * LDB;
+            a += UNROLL * LDA;
+            b += UNROLL * LDB;
         }
         A += depth * csA;
         B += depth * rsB;
@@ -224,9 +224,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
     for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
         /* Two rows, then the next two in their place: less to compile. */
 #pragma unroll 1
-    for (int first = 0; first < ROWS; first += TWO) {
+    for (int first = 0; first < ROWS; first += STORED_ROWS) {
 #pragma unroll
-        for (int i = 0; i < TWO; i++) {
+        for (int i = 0; i < STORED_ROWS; i++) {
             if (first + i >= rows_left) return;
             TMM_SUM old[COLS];
 #pragma unroll
@@ -251,9 +251,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             C += ldc;
         }
 #pragma unroll
-        for (int i = 0; i < ROWS - (int)TWO; i++)
+        for (int i = 0; i < ROWS - (int)STORED_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + STORED_ROWS][j];
     }
 #endif
 }

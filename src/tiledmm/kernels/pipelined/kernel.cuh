@@ -76,11 +76,11 @@
    finds one operand where the first has read it. */
 static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
                                                                 const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int ROWS)
+                                                                TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int jj = 0; jj < COLS; jj++) {
             int j = i % 2 ? COLS - 1 - jj : jj;
@@ -88,10 +88,10 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
@@ -125,19 +125,18 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
-   elements. */
+/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
 static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
                                                                 int *row0, int *col0,
-                                                                const bool ANY, const int ROWS,
-                                                                const int PART)
+                                                                const bool any, const int rows,
+                                                                const int part)
 {
     int warp = thread / 32, lane = thread % 32;
-    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
+    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
-        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-        *col0 = PART + lane % 8 * 4;
+        *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
+        *col0 = part + lane % 8 * 4;
     }
 }
 #endif
@@ -160,7 +159,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin; of ANY the third unit, too */
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
