@@ -87,17 +87,21 @@
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
-     bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
-     product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
-     TMM_SKINNY always do. These depend only on the shape, the form and alignment of A and B, the
-     device, and memory for them (LIMITS). TMM_TENSOR for float has bits of its own, the same at all
-     positions in a batch; in a single product they depend on its shape and the device, too, if it
-     has few tiles, and on other elements of A and B, if those of a row or a column differ by more
-     than 2^28.
-     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
-     prepared operand 16, or FP64 for all).
+     bits in every run. Sums in ascending k have the same bits in all kernels that have them:
+                                    each product of a batch    a single product
+       TMM_GLOBAL, TMM_SHARED,      ascending k                ascending k
+       TMM_REGISTER, TMM_OUTER
+       TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
+       TMM_DIRECT, double TMM_TENSOR
+       TMM_SMALL, TMM_SKINNY        slices of k [1]            slices of k [1]
+       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       TMM_TENSOR_INT8              bits of its own            its own; [3]
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
+         memory for partial sums (LIMITS).
+     [2] The bits depend on other elements of A and B, too, if those of a row or a column
+         differ by more than 2^28.
+     [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
+         FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
      Macros that the program has defined before the include, N, TILE, min or small, change nothing
@@ -112,7 +116,7 @@
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
-     TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
+     TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
                          faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
@@ -174,12 +178,11 @@
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
    rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is
-   not good enough there is summed in float, at a fraction of the speed: elements of C of lines with
-   NaN or infinity; and, where a row of op(A) or a column of
-   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
-   that are small: below some 2^-23 of the product of the largest elements of their row and column.
-   Keep to TMM_PIPELINED if many are like that.
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
+   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
+   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
+   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
+   elements of row and column. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -1356,8 +1359,9 @@ enum { TMM__MOST_GRID = 65535 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
-   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
+   KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
+   shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,
@@ -1399,7 +1403,7 @@ typedef struct tmm__schedule {
 #if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
 #define TMM__PART_PIPELINED_SIZES
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -1408,16 +1412,16 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
-   together; rows that TN stores through shared memory at a time. */
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance _any copies
+   together; rows that _tn stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
-   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA, modeB.
+   Only _any takes matrices smaller than a tile. Double has no instance: KERNEL TENSOR has such a
+   pipeline. */
 #define TMM__PIPELINED_LIST(_)                                                             \
-    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)   \
     TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
     TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
@@ -1461,10 +1465,10 @@ enum { TMM__SKINNY_MOST = 16 };
    Uses: once/passes.h. Used by: kernels/outer/. */
 #if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
 #define TMM__PART_OUTER_SIZES
-/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
-   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
-   there. */
+/* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+/* K up to which it reads straight from L1; K up to which TMM_AUTO thinks of it. Shared memory has
+   room for a multiple of STEP k. */
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
@@ -1476,14 +1480,15 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
    Uses: once/passes.h. Used by: kernels/direct/. */
 #if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
 #define TMM__PART_DIRECT_SIZES
-/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
-   way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
-   columns that nearly each element is read once. What neighbouring threads are: see there. */
+/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all under
+   way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
 /* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
 enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
+/* Multiply-adds up to which TMM_AUTO thinks of it: of any C; of one with few rows or columns, where
+   nearly each element is read once; what is few. */
 enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 100000000, TMM__DIRECT_NARROW = 4 };
-enum { TMM__MEMBERS, TMM__GROUPS };
+enum { TMM__MEMBERS, TMM__GROUPS }; /* which threads are neighbours: see KERNEL DIRECT */
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
@@ -1505,7 +1510,7 @@ enum {
     TMM__NARROW_PITCH = TMM__NARROW_PLACES + TMM__NARROW_LINES + 4
 };
 
-/* Its tile, and how lines of C stand: see there. */
+/* A tile of KERNEL NARROW, and how lines of C lie. */
 typedef struct tmm__narrow {
     int down_log2; /* a tile has 1024 >> down_log2 lines of Q, and a group of P 4 << down_log2 */
     int tilesP;    /* along P */
@@ -1526,9 +1531,9 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 #define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
+/* The instances: pass, name, warps side by side (with two above each other), matrices of 16 x 8 of a
+   warp above each other (with four side by side), elements to a copy, blocks to a multiprocessor.
+   With 1 matrix its tile can be tall. Tiles of 128 x 64 would gain nothing. */
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
@@ -2231,9 +2236,9 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
-   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
-   are no clusters. */
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
+   shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2391,16 +2396,17 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone: no fewer than units of another device need. */
+/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
+   need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
-   holds them up. No block multiplies faster than the device can, which counts where instructions
-   are slower than those of the device whose clocks `c` has. */
+/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
+   holds them up. No block multiplies faster than this device can, whose instructions may be slower
+   than on the device that `c` was measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -3376,9 +3382,9 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
-   memory of a context without a word to this header, and the address may then be somebody else's:
-   CUDA says whether it is pinned, the number whether it is ours. */
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
+   without telling this header, and the address may then belong to somebody else. CUDA says whether
+   memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
 {
@@ -6053,8 +6059,8 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
    Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows rows of tiles
-   are walked downwards, then across. */
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
+   rows of tiles are walked downwards, then across. */
 static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
                                                        int tile, int *down, int *across)
 {
@@ -6741,7 +6747,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum {
+        ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME,
+        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS
+    };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
@@ -7507,9 +7516,9 @@ enum {
 };
 
 #if TMM__BODIES
-/* Copies this thread's vectors of a stage of L: vector n comes from from[n % 4] and goes to
-   stage + to[n % 4], both plus what vectors beyond 4 lie further. `full`: all of them exist.
-   Otherwise lines_left and k_left count what exists of the block and of the stage. */
+/* Copies this thread's vectors of a stage of L. Vector n comes from from[n % 4] and goes to stage +
+   to[n % 4]; from the fifth on both move on. `full`: all of them exist. Otherwise lines_left and
+   k_left count what exists of the block and of the stage. */
 static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
                                                           const TMM_TYPE *const *from, int line0,
                                                           int k0, int apart, bool wide, bool full,
@@ -8361,10 +8370,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
-   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
-   C, so that an element takes a few additions; a warp has neighbours in a row. */
+/* Stores a group of a tile to C, or unchanged to the matrix of this part. The group lies in shared
+   memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
+   the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
+   of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -8489,8 +8498,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ =
-        128 * lineQ * SIZE; /* to the second 128 lines of a half, if it has 256 */
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second half of 256 lines */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];
@@ -8733,8 +8741,8 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 }
 
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
-   32 between them are of A if the tile is tall, else of B. */
+   exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
+   32 between are of A in a tall tile, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
@@ -8969,8 +8977,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 }
 #endif
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before M. mask: see
+/* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
+   and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long M,
@@ -9202,55 +9210,56 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
-    steps:
 #pragma unroll 1
-        for (; (left & STEPS) > 0; left--) {
-            /* Everyone has left the stage before this one: refill it. */
-            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+        for (;;) { /* twice if the short step is still to be copied */
+#pragma unroll 1
+            for (; (left & STEPS) > 0; left--) {
+                /* Everyone has left the stage before this one: refill it. */
+                int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-            for (int half = 0; half < HALVES; half++) { /* 8 k */
-                const bool last = half == HALVES - 1;
-                const int next = last ? 0 : half + 1;
+                for (int half = 0; half < HALVES; half++) { /* 8 k */
+                    const bool last = half == HALVES - 1;
+                    const int next = last ? 0 : half + 1;
 #pragma unroll
-                for (int n = 0; n < MATRICES; n++) {
-                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
-                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
-                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
-                    if (last && n == 1) { /* on to the next stage, which must be complete */
-                        TMM__COPY_WAIT(STAGES - 2);
-                        __syncthreads();
-                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    for (int n = 0; n < MATRICES; n++) {
+                        int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                        int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                        tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                        if (last && n == 1) { /* on to the next stage, which must be complete */
+                            TMM__COPY_WAIT(STAGES - 2);
+                            __syncthreads();
+                            read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+                        if (last && i == 0 ? n == 1 : j == 0)
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
+                                               fourA, eightA);
+                        if (pair == 0 || pair == 1) {
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
+                                               2 * pair, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
+                                               next, 2 * pair + 1, fourB, eightB);
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+#pragma unroll
+                        for (int pass = 0; pass < PASSES; pass++)
+                            if (slot == pass * SLOTS / PASSES + FIRST)
+                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
+                                                 rows, toB, eightB, fromB, strideB, cols, tall,
+                                                 near);
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-                    if (last && i == 0 ? n == 1 : j == 0)
-                        tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
-                                           eightA);
-                    if (pair == 0 || pair == 1) {
-                        tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                           2 * pair, fourB, eightB);
-                        tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
-                                           2 * pair + 1, fourB, eightB);
+                    if (half == HALVES - 2) {
+                        tmm__copy_commit();
+                        fromA += DEPTH * csA * SIZE;
+                        fromB += DEPTH * rsB * SIZE;
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-#pragma unroll
-                    for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * SLOTS / PASSES + FIRST)
-                            tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
-                }
-                if (half == HALVES - 2) {
-                    tmm__copy_commit();
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
                 }
             }
-        }
-        if (ALIGNS && left != 0) { /* the next copies are those of the short step */
+            if (!ALIGNS || left == 0) break;
             left = STAGES, thread = tmm__thread();
             if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
             if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
-            goto steps;
         }
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
@@ -9688,10 +9697,10 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane
-   % 4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
-   all of its words if one of its lines is wide, else none. The same block reads those whose row is
-   wide, or one of whose 16 columns. */
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with lane % 4
+   = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads a word if its row
+   is wide, or one of its 16 columns. */
 static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
                                                             int row, int col)
 {
@@ -10090,8 +10099,8 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
                                                            bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
-    /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
-       how many elements there are from each on; where they lie in a stage. */
+    /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements
+       that exist from each chunk on; the chunks' places in a stage. */
     const float *x[2];
     const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
     long long step[2];
@@ -10494,11 +10503,11 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
    65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
-   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
-   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
-   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
-   small: then there is no code for large ones. */
+   Where three or four quarters of a region have rejected elements, a tile of 128 x 128 computes
+   them, else tiles of 64 x 64. A large tile takes less than twice as long as a small one
+   (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
+   tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
+   is small: then there is no code for large ones. */
 static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
                                                      int self, bool named, bool rejected,
                                                      bool doubtful, const bool large_tiles,
@@ -10941,8 +10950,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
     }
 }
 
-/* All windows of a tile, one half of the columns after the other: while registers of one half are
-   worked on, tensor cores have wgmma of the other half to do. */
+/* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
+   added up in registers, tensor cores multiply for the other. */
 static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)
@@ -11242,8 +11251,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
    that multiply and by the one that copies.
    Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
-/* Moves the sums and the scale of each row to those of the one before, so that there is code to store
-   one row; in 128 x 64, where it is short, two. */
+/* Moves the sums and the scale of each row to the row before: so code for one row stores all of
+   them. In 128 x 64, where that code is short, it is there for two rows. */
 static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
                                                            float *row_scale)
 {
@@ -11261,10 +11270,10 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
 }
 
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
-   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut
-   in parts, *finished gets a bit for each that the block has stored.
-   Range and rows of the store stand here: as a function of their own they took the main loop of
-   128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
+   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
+   parts, *finished gets a bit for each that the block has stored. The range and the rows of the
+   store are computed here. In a function of their own, they kept descriptors out of uniform
+   registers: the main loop of 128 x 192 had 465 instructions, not 374 (CUDA 13.0). */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
                                                            unsigned empties, int *doubtful,
@@ -12325,9 +12334,9 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
-   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
-   that is last to count decides. Reads a byte of each element that it looks at: bound by
+/* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
+   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
@@ -12465,9 +12474,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
     }
 }
 
-/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
-   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
-   1.5 * 2^23, and what remains is the float's low byte. */
+/* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
+   of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
+   remainder is the float's low byte. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
                                                                  float reciprocal, float minus_p,
                                                                  float half, const unsigned *lo,
@@ -12834,9 +12843,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                    +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
    blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
 
-   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
-   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
-   of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+   A stage of 128 x 256 is 4.2 million multiply-adds. That is 87 for each byte that it loads from L2
+   (48 KB), and 32 for each byte that it reads from shared memory (128 KB). sm_80 can do 1024 a
+   clock and read 128 bytes of shared memory, 8 for a byte: bound by tensor cores. Each sum becomes
+   a byte in registers. */
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
@@ -12959,8 +12969,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
-   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+/* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
+   word and multiplied by dp4a: half of the instructions. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
                                                                  int byte, unsigned low,
                                                                  unsigned high)
@@ -13108,9 +13118,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
-   adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
-   doubles of the warp. */
+/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
+   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
+   of the warp. */
 static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
                                                                int col, double *memory)
 {
@@ -13210,12 +13220,12 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each warp computes one when there are many, or at the end;
-   a tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
-   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
-   and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
-   memory in tiles, by latency in lists; with nothing open by the launch. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
+   with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is one
+   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
+   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
+   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
@@ -13301,8 +13311,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on)
-   and the slices of a tile: bench/shapes times plans one by one. */
+/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
+   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #define TMM__REMEMBERS                               1
@@ -13344,9 +13354,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
-   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
-   for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
+   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
 #endif

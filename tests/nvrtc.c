@@ -116,11 +116,11 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "gemm_skinny_lines_16 "
 
 static const char kernels[] = SIMPLE("s") FAST("s")
-    MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "
+    MORE("s") "tmm_sgemm_pipelined_any tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "
               "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 tmm_sgemm_narrow_sum " /* float */
     SIMPLE("d") FAST("d") MORE("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
                                     "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " /* double */
-    SIMPLE("i") FAST("i") "tmm_igemm_pipelined ";
+    SIMPLE("i") FAST("i") "tmm_igemm_pipelined_any ";
 
 int main(int count, char **words)
 {
@@ -159,7 +159,7 @@ int main(int count, char **words)
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
-                 "tmm_ugemm_register_128 tmm_ugemm_pipelined " FAST("u"));
+                 "tmm_ugemm_register_128 tmm_ugemm_pipelined_any " FAST("u"));
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

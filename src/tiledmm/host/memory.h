@@ -27,9 +27,9 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
-   memory of a context without a word to this header, and the address may then be somebody else's:
-   CUDA says whether it is pinned, the number whether it is ours. */
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
+   without telling this header, and the address may then belong to somebody else. CUDA says whether
+   memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
 {

@@ -213,9 +213,9 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
-   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
-   are no clusters. */
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
+   shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);

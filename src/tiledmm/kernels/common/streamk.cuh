@@ -2,8 +2,8 @@
    Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows rows of tiles
-   are walked downwards, then across. */
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
+   rows of tiles are walked downwards, then across. */
 static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
                                                        int tile, int *down, int *across)
 {

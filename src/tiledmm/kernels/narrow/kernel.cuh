@@ -97,10 +97,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
-   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
-   C, so that an element takes a few additions; a warp has neighbours in a row. */
+/* Stores a group of a tile to C, or unchanged to the matrix of this part. The group lies in shared
+   memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
+   the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
+   of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -225,8 +225,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ =
-        128 * lineQ * SIZE; /* to the second 128 lines of a half, if it has 256 */
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second half of 256 lines */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];

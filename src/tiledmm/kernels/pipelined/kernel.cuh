@@ -152,7 +152,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum {
+        ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME,
+        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS
+    };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };

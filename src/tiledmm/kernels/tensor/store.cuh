@@ -160,8 +160,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 }
 #endif
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before M. mask: see
+/* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
+   and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long M,

@@ -131,8 +131,8 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 }
 
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
-   32 between them are of A if the tile is tall, else of B. */
+   exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
+   32 between are of A in a tall tile, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,

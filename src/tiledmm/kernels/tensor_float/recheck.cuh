@@ -316,11 +316,11 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
    65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
-   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
-   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
-   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
-   small: then there is no code for large ones. */
+   Where three or four quarters of a region have rejected elements, a tile of 128 x 128 computes
+   them, else tiles of 64 x 64. A large tile takes less than twice as long as a small one
+   (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
+   tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
+   is small: then there is no code for large ones. */
 static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
                                                      int self, bool named, bool rejected,
                                                      bool doubtful, const bool large_tiles,

@@ -263,8 +263,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
     }
 }
 
-/* All windows of a tile, one half of the columns after the other: while registers of one half are
-   worked on, tensor cores have wgmma of the other half to do. */
+/* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
+   added up in registers, tensor cores multiply for the other. */
 static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)

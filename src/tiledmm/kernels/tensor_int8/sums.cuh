@@ -24,8 +24,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
-   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+/* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
+   word and multiplied by dp4a: half of the instructions. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
                                                                  int byte, unsigned low,
                                                                  unsigned high)
