@@ -493,8 +493,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BAND")
-#undef BAND
 #pragma push_macro("BESIDE")
 #undef BESIDE
 #pragma push_macro("BLOCK")
@@ -1417,9 +1415,8 @@ enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA, modeB.
-   Only _any takes matrices smaller than a tile. Double has no instance: KERNEL TENSOR has such a
-   pipeline. */
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
+   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
 #define TMM__PIPELINED_LIST(_)                                                             \
     _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)   \
     TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
@@ -1436,7 +1433,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
 /* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
-   them, which compute every shape, some 2 to 7% slower. */
+   them, which compute every shape. */
 #define TMM__SMALL_LIST(_)                \
     TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
     _(2, 16x32, 16, 32)                   \
@@ -1454,8 +1451,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
 enum { TMM__SKINNY_MOST = 16 };
 
-/* The instances: pass, name, whether L is contiguous along k, and the width. A width of 1 would gain
-   1% at large vectors, and 10 to 20% at some along k that are not aligned. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
+   says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
     TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
@@ -1480,8 +1477,8 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
    Uses: once/passes.h. Used by: kernels/direct/. */
 #if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
 #define TMM__PART_DIRECT_SIZES
-/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all under
-   way together. */
+/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
+   under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
 /* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
 enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
@@ -1531,9 +1528,9 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 #define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* The instances: pass, name, warps side by side (with two above each other), matrices of 16 x 8 of a
-   warp above each other (with four side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 matrix its tile can be tall. Tiles of 128 x 64 would gain nothing. */
+/* The instances: pass, name, warps side by side (two above each other), matrices of 16 x 8 of a warp
+   above each other (four side by side), elements to a copy, blocks to a multiprocessor. With 1
+   matrix its tile can be tall. */
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
@@ -2060,8 +2057,8 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 }
 
 /* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed (an H100 0.93) and 5/8 of L2. Clocks are in kHz, which not every device
-   tells, the width in bits. */
+   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
+   in bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -2081,7 +2078,7 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
 }
 
 /* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
-   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+   product, not for each plan. */
 static inline tmm__device **tmm__device_of_product(void)
 {
     static thread_local tmm__device *device;
@@ -3113,9 +3110,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); each device has a list of tasks
          +--+--+    +--+--+--+
 
-   No kernel starts before a part of B has arrived. For float 8192 that takes 2.4 ms if the part is
-   4096 deep. So the first part of K is short (TMM__HOST_FIRST); its arithmetic lasts until the
-   second has arrived. The last part is deep: C leaves the device while that part is multiplied.
+   No kernel starts before a part of B has arrived. So the first part of K is short
+   (TMM__HOST_FIRST); its arithmetic lasts until the second has arrived. The last part is deep: C
+   leaves the device while that part is multiplied.
 
    Two cursors go along the list of tasks:
      request   finds slots for the operands of a task and starts the copies into them. A part that a
@@ -3358,8 +3355,8 @@ typedef struct tmm__host {
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
-   memory stays in the pools. */
+/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+   in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
@@ -6625,7 +6622,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   band, a band being 4 rows of tiles, and downwards in it. So blocks at work at a time share
    rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
    third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
    end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
@@ -6657,10 +6654,8 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of
-   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
-   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
-   Measured on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. With other forms of the functions
+   below TN and NN were slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -8183,7 +8178,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     /* 32 bits suffice: C has at most 2^31 - 1 elements. */
     const unsigned number = (blockIdx.x >> cluster_log2 << groups_log2) + place;
     const bool inside = number < (unsigned)M * (unsigned)N;
-    /* number / N: a division would take a twentieth of the time of the smallest products. */
+    /* number / N, without a division. */
     const unsigned row = (__umulhi(number, magic) + number) >> magic_log2;
     const unsigned col = number - row * (unsigned)N;
     TMM_SUM sum = 0;
@@ -9132,7 +9127,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const bool short_last = ALIGNS && off_sectors;
     /* Do copies go through L1? Those of 8 bytes all do. */
     const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
-    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). A
+       variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     for (int work = 0;; work++) {
@@ -9385,12 +9381,12 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 }
 
 /* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
-   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
-   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
-   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
-   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
-   need be on the device at once: false says that it gave up. */
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -10582,8 +10578,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
    a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
-   times the work of REGISTER. It is there for right results everywhere; its speed was not
-   measured. */
+   times the work of REGISTER. It is there for right results everywhere. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
@@ -11272,8 +11267,7 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
    stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
    parts, *finished gets a bit for each that the block has stored. The range and the rows of the
-   store are computed here. In a function of their own, they kept descriptors out of uniform
-   registers: the main loop of 128 x 192 had 465 instructions, not 374 (CUDA 13.0). */
+   store are computed here: a function of their own kept descriptors out of uniform registers. */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
                                                            unsigned empties, int *doubtful,
@@ -11573,8 +11567,7 @@ enum {
    A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB
    copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte:
    bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
-   mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
-   with 4 mma under way each, cannot hide how long these take. */
+   latency bounds it: two warps for each tensor core have 4 mma under way each. */
 enum { tmm__mma_edge = TMM__MMA_EDGE, tmm__this_mma_bytes = TMM__MMA_STAGES * TMM__MMA_STAGE };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
@@ -17441,7 +17434,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("AT_ONCE")
 #pragma pop_macro("As")
 #pragma pop_macro("B")
-#pragma pop_macro("BAND")
 #pragma pop_macro("BESIDE")
 #pragma pop_macro("BLOCK")
 #pragma pop_macro("BLOCKS_A")

@@ -3,8 +3,8 @@
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
-   memory stays in the pools. */
+/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+   in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;

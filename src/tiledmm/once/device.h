@@ -37,8 +37,8 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 }
 
 /* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed (an H100 0.93) and 5/8 of L2. Clocks are in kHz, which not every device
-   tells, the width in bits. */
+   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
+   in bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -58,7 +58,7 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
 }
 
 /* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
-   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+   product, not for each plan. */
 static inline tmm__device **tmm__device_of_product(void)
 {
     static thread_local tmm__device *device;

@@ -14,7 +14,6 @@
 #pragma pop_macro("AT_ONCE")
 #pragma pop_macro("As")
 #pragma pop_macro("B")
-#pragma pop_macro("BAND")
 #pragma pop_macro("BESIDE")
 #pragma pop_macro("BLOCK")
 #pragma pop_macro("BLOCKS_A")

@@ -39,8 +39,6 @@
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BAND")
-#undef BAND
 #pragma push_macro("BESIDE")
 #undef BESIDE
 #pragma push_macro("BLOCK")

@@ -2,8 +2,8 @@
    Uses: once/passes.h. Used by: kernels/direct/. */
 #if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
 #define TMM__PART_DIRECT_SIZES
-/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all under
-   way together. */
+/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
+   under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
 /* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
 enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };

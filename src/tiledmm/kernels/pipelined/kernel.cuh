@@ -30,7 +30,7 @@
    would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   band, a band being 4 rows of tiles, and downwards in it. So blocks at work at a time share
    rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
    third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
    end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
@@ -62,10 +62,8 @@
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of
-   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
-   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
-   Measured on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. With other forms of the functions
+   below TN and NN were slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines

@@ -17,9 +17,8 @@ enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA, modeB.
-   Only _any takes matrices smaller than a tile. Double has no instance: KERNEL TENSOR has such a
-   pipeline. */
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
+   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
 #define TMM__PIPELINED_LIST(_)                                                             \
     _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)   \
     TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \

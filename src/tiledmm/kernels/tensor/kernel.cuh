@@ -37,7 +37,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const bool short_last = ALIGNS && off_sectors;
     /* Do copies go through L1? Those of 8 bytes all do. */
     const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
-    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). A
+       variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     for (int work = 0;; work++) {
