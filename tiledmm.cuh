@@ -2589,8 +2589,8 @@ static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
     }
     const long long first = d + c->cols > 0 ? 0 : (-d - c->cols) / c->ld + 1;
     for (long long i = first; i < c->rows && i < first + 16; i++) {
-        const long long from =
-            d + i * c->ld; /* of this row of c: the first of a that ends behind */
+        /* Where this row of c begins, and the first row of a that ends after that. */
+        const long long from = d + i * c->ld;
         const long long row = from < a->cols ? 0 : (from - a->cols) / a->ld + 1;
         if (row < a->rows && row * a->ld < from + c->cols) return 1;
     }
@@ -3233,7 +3233,7 @@ typedef struct tmm__transfer {
     size_t chunks;               /* that it takes; 0: not staged */
     size_t begun, started, done; /* chunks that have been assigned, are on a stream, are complete */
     cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind the copy */
+    cudaEvent_t event; /* recorded after the copy */
     int issued;        /* `event` has been recorded */
 } tmm__transfer;
 
@@ -3453,9 +3453,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: to map
-   gigabytes takes milliseconds, and many more if peers map them, too. */
+/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
+   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
+   it anew is slow, and slower if peers map it, too. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {
@@ -3652,7 +3652,7 @@ static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char 
     return error;
 }
 
-/* Records the event behind the copy. */
+/* Records the event after the copy. */
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
 {
     t->issued = 1;
@@ -3707,7 +3707,7 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event behind it. */
+/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
@@ -6437,7 +6437,7 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
@@ -6978,7 +6978,7 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
 }
 
 /* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+   matrices one after the other, always in this order, and finishes C = alpha sum + beta C. A block
    of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
@@ -7081,7 +7081,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
@@ -7498,7 +7498,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
 /* The sums of a lane; with tensor cores 8 or 16 of them are used. */
 #define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SKINNY_DMMA                                                      \
     (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
      sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
@@ -8051,7 +8051,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros behind the last */
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros after the last */
             tmm__xelements4 x[UNROLL][ROWS / 4];
             TMM_TYPE y[UNROLL][COLS];
 #pragma unroll
@@ -8680,7 +8680,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
-   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
+   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
 static __device__ __forceinline__ int tmm__xsquare(int row, int at)
@@ -8835,7 +8835,7 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
@@ -9486,7 +9486,7 @@ typedef struct tmm__fp16_operand {
     int k_blocks;          /* 2 ceil(K / 64) */
 } tmm__fp16_operand;
 
-/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
+/* What the kernels after KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
@@ -9511,7 +9511,7 @@ enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the
 enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
-/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+/* lo begins so many bits below hi: its factor is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
 /* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
@@ -9528,8 +9528,8 @@ enum { TMM__REGION_BYTES = 1024 };
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
    doubtful elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
-    long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of recheck: this one, behind the last */
+    long long next;                 /* tile of the block, after this one */
+    int pass, end;                  /* of the recheck: this one; one more than the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
     int row128, col128;             /* of the region */
@@ -10721,8 +10721,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
 #define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
 
-/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
-   kernel behind it. */
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
+   this pass's kernel. */
 #define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
 #define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
@@ -11201,8 +11201,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 }
 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
-   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
-   place of these, and these behind the last. */
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
+   the next 32 take their place, and they go to the end. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
                                                                 const tmm__xwgmma_place *place,
                                                                 int row, int cols, float *sum,
@@ -11406,7 +11406,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
             if (to > from + s.steps) to = from + s.steps;
             next_a += from * step_a, next_b += from * step_b;
         }
-        /* Addresses are computed before the wait, not behind it. */
+        /* Addresses are computed before the wait, not after it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
         for (int block = from, end; block < to; block = end) {
@@ -11541,7 +11541,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 
 /* Functions of this pass's instance. */
 
-/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+/* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
@@ -12955,7 +12955,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 #endif
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
-   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+   which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
                                                            unsigned for_quotient, unsigned quotient,
                                                            unsigned long long *e, unsigned *top,
@@ -15721,7 +15721,7 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
    then the end of it. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)

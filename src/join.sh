@@ -103,7 +103,7 @@ check_all() {
 
 case ${1-} in
 '') join_all ;;
---check) [ $# = 1 ] || refuse "--check takes nothing behind it"; check_all ;;
+--check) [ $# = 1 ] || refuse "--check takes nothing after it"; check_all ;;
 --where)
     [ $# = 2 ] || refuse "--where takes FILE:LINE, for example tiledmm.cuh:1234"
     file=${2%:*} line=${2##*:} name=$(basename "${2%:*}" .cuh)

@@ -73,7 +73,7 @@
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
 
-/* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
+/* A name with the edge of the tile at its end, where KERNEL TILE is compiled. */
 #define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
 
 /* A later inclusion cannot ask for what the first one did not. */

@@ -141,7 +141,7 @@ typedef struct tmm__transfer {
     size_t chunks;               /* that it takes; 0: not staged */
     size_t begun, started, done; /* chunks that have been assigned, are on a stream, are complete */
     cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind the copy */
+    cudaEvent_t event; /* recorded after the copy */
     int issued;        /* `event` has been recorded */
 } tmm__transfer;
 

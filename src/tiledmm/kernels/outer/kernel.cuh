@@ -186,7 +186,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros behind the last */
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros after the last */
             tmm__xelements4 x[UNROLL][ROWS / 4];
             TMM_TYPE y[UNROLL][COLS];
 #pragma unroll

@@ -102,7 +102,7 @@
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
 /* The sums of a lane; with tensor cores 8 or 16 of them are used. */
 #define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SKINNY_DMMA                                                      \
     (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
      sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)

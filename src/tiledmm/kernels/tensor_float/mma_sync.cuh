@@ -14,7 +14,7 @@
 
 /* Functions of this pass's instance. */
 
-/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+/* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,

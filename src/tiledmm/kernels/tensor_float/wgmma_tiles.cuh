@@ -157,7 +157,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
             if (to > from + s.steps) to = from + s.steps;
             next_a += from * step_a, next_b += from * step_b;
         }
-        /* Addresses are computed before the wait, not behind it. */
+        /* Addresses are computed before the wait, not after it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
         for (int block = from, end; block < to; block = end) {

@@ -12,7 +12,7 @@
 #endif
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
-   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+   which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
                                                            unsigned for_quotient, unsigned quotient,
                                                            unsigned long long *e, unsigned *top,
