@@ -115,9 +115,8 @@
 #define TMM__WORD_INT_int , 1
 #define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
-/* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
-   not look into: it would change the order of the additions of all sums, which takes time to
-   compile and gives nothing. */
+/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
+   into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                          \
     ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
