@@ -6974,8 +6974,8 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
     for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
 }
 
-/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one after the other, always in this order, and finishes C = alpha sum + beta C. A block
+/* KERNEL SUM. For a product that was split along k over blocks: adds their partial sums, M x N
+   matrices, always in this order, and computes C = alpha sum + beta C. A block
    of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
@@ -7866,7 +7866,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
 /* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
-   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
+   of B at once and waits once. Each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
                                        B  K x N   (narrow: 4 x 8 columns)
                              lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
@@ -7888,8 +7888,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
    Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
    memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
-   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
-   one round of copies and of the stores. */
+   writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
+   round of copies and the stores. */
 #ifndef TMM__OUTER_WARP_ROWS
 #define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
 #define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
@@ -8125,9 +8125,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
-/* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between; and for vectors, of which each element is read once anyway. A group of G
-   threads computes one element of C as a dot product. Its members have every G-th k. All loads of
+/* For a product so small that a launch and one way to memory and back take most of its time; and for
+   vectors, of which each element is read once anyway. A group of G threads computes one element of C
+   as a dot product. Its members have every G-th k. All loads of
    8 k are under way before the first multiply-add. Nothing goes through shared memory but the sums
    of a group whose members are in several warps.
 
@@ -8147,13 +8147,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
      TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
         thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
-   Sums of lanes are added by shuffles, sums of warps through shared memory, sums of blocks through
-   shared memory of the first block of their cluster, in the same order in every run.
+   Lanes add their sums by shuffles, warps through shared memory, blocks through shared memory of the
+   first block of their cluster: in the same order in every run.
 
    Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
-   bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
-   the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
-   vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor.
+   bounds it: the latency of a launch and of a load, and one more load for each further 8 G of k. Then
+   it is the lines of L1 that its loads touch: no register serves two elements. With vectors it is
+   memory: 32 to 64 KB of loads are under way on a multiprocessor.
 
    block_log2, group_log2, cluster_log2: threads of a block and of a group, blocks of a cluster, as
    powers of two. magic, magic_log2: n / N is (n + n magic / 2^32) >> magic_log2. beside, lanes:
@@ -8302,9 +8302,9 @@ TMM_KERNEL void __launch_bounds__(256)
         upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
         turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
 
-   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
-   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
-   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   Few multiply-adds may be wasted on lines that P does not have. So a tile has 24, 32, 48 or 64
+   lines of P and 512 or 256 of Q, all by the same code. A thread has 3 or 4 groups of 4 lines of P,
+   and twice 4 lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
    others along Q, and the four warps side by side:
 
       group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
@@ -8634,17 +8634,17 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    Only the third's way is known at run time (tall).
 
    Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
-   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
-   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
+   form a ring, as in KERNEL PIPELINED. While a lane multiplies its fragments of 8 k, it loads
+   the fragments of the next 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
    If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
    if else all others would begin within sectors of L2, of 32 bytes. The main loop ends before the
-   copies of the short step, and goes on with other predicates. With 64 x 64 such copies, and those
-   of lines that do not lie as sectors do, go through L1: it keeps the part of a sector that the next
-   copy needs, and L2 gives it once (off_sectors).
+   copies of the short step, and goes on with other predicates. With 64 x 64 such copies go through
+   L1, and so do lines that do not begin with a sector (off_sectors). L1 then keeps the part of a
+   sector that the next copy needs.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.

@@ -4,7 +4,7 @@
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
 /* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
-   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
+   of B at once and waits once. Each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
                                        B  K x N   (narrow: 4 x 8 columns)
                              lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
@@ -26,8 +26,8 @@
    Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
    memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
-   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
-   one round of copies and of the stores. */
+   writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
+   round of copies and the stores. */
 #ifndef TMM__OUTER_WARP_ROWS
 #define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
 #define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
