@@ -87,17 +87,21 @@
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
-     bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
-     product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
-     TMM_SKINNY always do. These depend only on the shape, the form and alignment of A and B, the
-     device, and memory for them (LIMITS). TMM_TENSOR for float has bits of its own, the same at all
-     positions in a batch; in a single product they depend on its shape and the device, too, if it
-     has few tiles, and on other elements of A and B, if those of a row or a column differ by more
-     than 2^28.
-     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
-     prepared operand 16, or FP64 for all).
+     bits in every run. Sums in ascending k have the same bits in all kernels that have them:
+                                    each product of a batch    a single product
+       TMM_GLOBAL, TMM_SHARED,      ascending k                ascending k
+       TMM_REGISTER, TMM_OUTER
+       TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
+       TMM_DIRECT, double TMM_TENSOR
+       TMM_SMALL, TMM_SKINNY        slices of k [1]            slices of k [1]
+       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       TMM_TENSOR_INT8              bits of its own            its own; [3]
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
+         memory for partial sums (LIMITS).
+     [2] The bits depend on other elements of A and B, too, if those of a row or a column
+         differ by more than 2^28.
+     [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
+         FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
      Macros that the program has defined before the include, N, TILE, min or small, change nothing
@@ -108,10 +112,11 @@
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
+     TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
-     TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
+     TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
                          faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
@@ -173,12 +178,11 @@
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
    rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is
-   not good enough there is summed in float, at a fraction of the speed: elements of C of lines with
-   NaN or infinity; and, where a row of op(A) or a column of
-   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
-   that are small: below some 2^-23 of the product of the largest elements of their row and column.
-   Keep to TMM_PIPELINED if many are like that.
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
+   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
+   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
+   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
+   elements of row and column. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -212,6 +216,15 @@
 #if !defined(TMM__PART_CONFIG)
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+#ifndef TMM_HEADER /* the name by which this file includes itself */
+#define TMM_HEADER "tiledmm.cuh"
+#endif
+#ifdef __has_include
+#if !__has_include(TMM_HEADER)
+#error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
+#endif
+#endif
 
 #if defined(__CUDACC_RTC__)
 #define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
@@ -315,9 +328,8 @@
 #define TMM__WORD_INT_int , 1
 #define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
-/* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
-   not look into: it would change the order of the additions of all sums, which takes time to
-   compile and gives nothing. */
+/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
+   into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                          \
     ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
@@ -330,11 +342,13 @@
 /* Are sums integers? */
 #define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
-/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
-   be defined as nothing, 1 or 0. */
+/* 0 for an option that is defined as 0, else 1. Of one defined as nothing 1 - - 1 is left. */
+#define TMM__IS_ON(option) ((1 - option - 1) != 0)
+
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#define TMM__AUTO_TENSOR  TMM__IS_ON(TMM_FLOAT_TENSOR)
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -343,7 +357,7 @@
 /* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
-#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#define TMM__AUTO_INT8     TMM__IS_ON(TMM_DOUBLE_TENSOR)
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0
@@ -479,8 +493,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BAND")
-#undef BAND
 #pragma push_macro("BESIDE")
 #undef BESIDE
 #pragma push_macro("BLOCK")
@@ -675,8 +687,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef TILE_N
 #pragma push_macro("TN")
 #undef TN
-#pragma push_macro("TWO")
-#undef TWO
 #pragma push_macro("UNIT")
 #undef UNIT
 #pragma push_macro("UNROLL")
@@ -1371,8 +1381,9 @@ enum { TMM__MOST_GRID = 65535 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
-   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
+   KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
+   shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,
@@ -1414,7 +1425,7 @@ typedef struct tmm__schedule {
 #if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
 #define TMM__PART_PIPELINED_SIZES
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -1423,16 +1434,15 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
-   together; rows that TN stores through shared memory at a time. */
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance _any copies
+   together; rows that _tn stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
-   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
+   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
 #define TMM__PIPELINED_LIST(_)                                                             \
-    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)   \
     TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
     TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
@@ -1447,7 +1457,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
 /* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
-   them, which compute every shape, some 2 to 7% slower. */
+   them, which compute every shape. */
 #define TMM__SMALL_LIST(_)                \
     TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
     _(2, 16x32, 16, 32)                   \
@@ -1465,8 +1475,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
 enum { TMM__SKINNY_MOST = 16 };
 
-/* The instances: pass, name, whether L is contiguous along k, and the width. A width of 1 would gain
-   1% at large vectors, and 10 to 20% at some along k that are not aligned. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
+   says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
     TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
@@ -1476,10 +1486,10 @@ enum { TMM__SKINNY_MOST = 16 };
    Uses: once/passes.h. Used by: kernels/outer/. */
 #if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
 #define TMM__PART_OUTER_SIZES
-/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
-   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
-   there. */
+/* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+/* K up to which it reads straight from L1; K up to which TMM_AUTO thinks of it. Shared memory has
+   room for a multiple of STEP k. */
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
@@ -1491,14 +1501,15 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
    Uses: once/passes.h. Used by: kernels/direct/. */
 #if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
 #define TMM__PART_DIRECT_SIZES
-/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
-   way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
-   columns that nearly each element is read once. What neighbouring threads are: see there. */
+/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
+   under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
 /* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
 enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
+/* Multiply-adds up to which TMM_AUTO thinks of it: of any C; of one with few rows or columns, where
+   nearly each element is read once; what is few. */
 enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 100000000, TMM__DIRECT_NARROW = 4 };
-enum { TMM__MEMBERS, TMM__GROUPS };
+enum { TMM__MEMBERS, TMM__GROUPS }; /* which threads are neighbours: see KERNEL DIRECT */
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
@@ -1520,7 +1531,7 @@ enum {
     TMM__NARROW_PITCH = TMM__NARROW_PLACES + TMM__NARROW_LINES + 4
 };
 
-/* Its tile, and how lines of C stand: see there. */
+/* A tile of KERNEL NARROW, and how lines of C lie. */
 typedef struct tmm__narrow {
     int down_log2; /* a tile has 1024 >> down_log2 lines of Q, and a group of P 4 << down_log2 */
     int tilesP;    /* along P */
@@ -1541,9 +1552,9 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 #define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
+/* The instances: pass, name, warps side by side (two above each other), matrices of 16 x 8 of a warp
+   above each other (four side by side), elements to a copy, blocks to a multiprocessor. With 1
+   matrix its tile can be tall. */
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
@@ -2078,8 +2089,8 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 }
 
 /* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed (an H100 0.93) and 5/8 of L2. Clocks are in kHz, which not every device
-   tells, the width in bits. */
+   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
+   in bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -2099,7 +2110,7 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
 }
 
 /* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
-   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+   product, not for each plan. */
 static inline tmm__device **tmm__device_of_product(void)
 {
     static thread_local tmm__device *device;
@@ -2254,9 +2265,9 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
-   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
-   are no clusters. */
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
+   shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2414,16 +2425,17 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone: no fewer than units of another device need. */
+/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
+   need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
-   holds them up. No block multiplies faster than the device can, which counts where instructions
-   are slower than those of the device whose clocks `c` has. */
+/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
+   holds them up. No block multiplies faster than this device can, whose instructions may be slower
+   than on the device that `c` was measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -2609,8 +2621,8 @@ static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
     }
     const long long first = d + c->cols > 0 ? 0 : (-d - c->cols) / c->ld + 1;
     for (long long i = first; i < c->rows && i < first + 16; i++) {
-        const long long from =
-            d + i * c->ld; /* of this row of c: the first of a that ends behind */
+        /* Where this row of c begins, and the first row of a that ends after that. */
+        const long long from = d + i * c->ld;
         const long long row = from < a->cols ? 0 : (from - a->cols) / a->ld + 1;
         if (row < a->rows && row * a->ld < from + c->cols) return 1;
     }
@@ -3124,9 +3136,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); each device has a list of tasks
          +--+--+    +--+--+--+
 
-   No kernel starts before a part of B has arrived. For float 8192 that takes 2.4 ms if the part is
-   4096 deep. So the first part of K is short (TMM__HOST_FIRST); its arithmetic lasts until the
-   second has arrived. The last part is deep: C leaves the device while that part is multiplied.
+   No kernel starts before a part of B has arrived. So the first part of K is short
+   (TMM__HOST_FIRST); its arithmetic lasts until the second has arrived. The last part is deep: C
+   leaves the device while that part is multiplied.
 
    Two cursors go along the list of tasks:
      request   finds slots for the operands of a task and starts the copies into them. A part that a
@@ -3247,7 +3259,7 @@ typedef struct tmm__transfer {
     size_t chunks;               /* that it takes; 0: not staged */
     size_t begun, started, done; /* chunks that have been assigned, are on a stream, are complete */
     cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind the copy */
+    cudaEvent_t event; /* recorded after the copy */
     int issued;        /* `event` has been recorded */
 } tmm__transfer;
 
@@ -3369,8 +3381,8 @@ typedef struct tmm__host {
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
-   memory stays in the pools. */
+/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+   in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
@@ -3393,9 +3405,9 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
-   memory of a context without a word to this header, and the address may then be somebody else's:
-   CUDA says whether it is pinned, the number whether it is ours. */
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
+   without telling this header, and the address may then belong to somebody else. CUDA says whether
+   memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
 {
@@ -3467,9 +3479,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: to map
-   gigabytes takes milliseconds, and many more if peers map them, too. */
+/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
+   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
+   it anew is slow, and slower if peers map it, too. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {
@@ -3666,7 +3678,7 @@ static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char 
     return error;
 }
 
-/* Records the event behind the copy. */
+/* Records the event after the copy. */
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
 {
     t->issued = 1;
@@ -3721,7 +3733,7 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event behind it. */
+/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
@@ -5398,12 +5410,12 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   with TMM_FLOAT_TENSOR. For double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers,
-   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand
-   its op, pointer and leading dimension are ignored: they are those it was prepared with.
-     Bits: of float those of gemm_with. Of double, too, if nothing is prepared; else those of a
-   product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
+/* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
+   TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
+   leading dimensions as for gemm. `options` as above, or NULL. The op, pointer and leading dimension
+   of a prepared operand are ignored: it has its own.
+     Bits: as gemm_with; of double with a prepared operand as a product in a batch, whatever else A
+   and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
    or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -5419,15 +5431,13 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes);
 
-/* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
-   `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
-   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where what
-   is kept does not suffice for an element of C, products read them.
-     Kept are, of float, two halves an element, 4 bytes. Of double, residues modulo 16 numbers, 1/8
-   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16
-   is the most that any data need, so nothing is converted again. It may be more than 13 or 14 that
-   the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
-   up to 2000.
+/* Converts op(A), M x K, or op(B), K x N, once for many products; enqueued on the stream. `memory`,
+   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for M or N lines; NULL: it is
+   allocated, until gemm_release. A and B must not change until then: products read them where the
+   converted operand does not suffice for an element of C.
+     An element takes 4 bytes in float, two halves; in double 17 for K from 2048 on: residues modulo
+   16 numbers, the most that any data need, and units. Without a prepared operand the same product
+   may take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                         long long lda, void *memory, size_t bytes,
@@ -6088,15 +6098,17 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
    Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
-   are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int BAND, int tile,
-                                                       int *down, int *across)
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
+   rows of tiles are walked downwards, then across. */
+static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
+                                                       int tile, int *down, int *across)
 {
-    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
-    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    int band = tile / (band_rows * s->tiles_across),
+        rest = tile - band * band_rows * s->tiles_across;
+    int high =
+        s->tiles_down - band * band_rows < band_rows ? s->tiles_down - band * band_rows : band_rows;
     *across = rest / high;
-    *down = band * BAND + rest - *across * high;
+    *down = band * band_rows + rest - *across * high;
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
@@ -6262,10 +6274,10 @@ TMM_KERNEL void __launch_bounds__(256)
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
-   rows of C that a thread owns.
+/* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
+   of C that a thread owns, are constants.
 
-   What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
+   What a thread copies of A, of B and, if `any`, of the third unit, which is of A or of B. */
 typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
@@ -6310,7 +6322,7 @@ static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char 
     }
 }
 
-/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A
+/* The same for instance any, which knows the mode at run time only, and a unit of 64 lines. A
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
@@ -6353,17 +6365,17 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
+    long long csB, long long row, long long col, long long k, const bool any, const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
-    const int LINES_A = ANY ? (int)UNIT : 8 * ROWS, LINES_B = ANY ? (int)UNIT : 128;
+    const int LINES_A = any ? (int)UNIT : 8 * rows, LINES_B = any ? (int)UNIT : 128;
     const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
     c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
-    int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-    int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    int acrossA = any ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
+    int acrossB = any ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
     c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
     c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
     int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
@@ -6371,14 +6383,14 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     if (modeA == TMM__VECTORS) lineA *= VECTOR;
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
-    c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
+    c->strideA = (unsigned)(SIZE * (any || modeA == TMM__ALONG_K ? 16 * rsA
                                     : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
                                                             : csA));
-    c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
+    c->strideB = (unsigned)(SIZE * (any || modeB == TMM__ALONG_K ? 16 * csB
                                     : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
                                                             : rsB));
     /* The third unit, of A or B. */
-    c->predicated = ANY && (M < TILE_M || N < TILE_N);
+    c->predicated = any && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
     c->cols_left = c->predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
     c->left3 = (is_128x64 ? c->rows_left : c->cols_left) - UNIT;
@@ -6391,10 +6403,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 /* Copies a step of `depth` k with predicates: before the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
                                                                   TMM_TYPE *to, int depth,
-                                                                  const bool ANY, const int ROWS)
+                                                                  const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (any) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
                         c->kA < depth);
         tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
@@ -6413,10 +6425,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
 /* Copies a whole step, or zeros: in the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
                                                                  TMM_TYPE *to, bool more,
-                                                                 const bool ANY, const int ROWS)
+                                                                 const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (!ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (!any) {
         tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
         tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
     } else if (more) {
@@ -6443,16 +6455,17 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
 static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int STAGE,
+                                                            TMM_TYPE *shared, const int stage_size,
                                                             int left, int first_depth,
                                                             long long csA, long long rsB,
-                                                            const bool ANY, const int ROWS)
+                                                            const bool any, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
+        if (stage < left)
+            tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, any, rows);
         tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
@@ -6462,18 +6475,18 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
    tiles and C.
    Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
+/* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int ROWS)
+    int thread, TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     long long last_step = (tile + 1ll) * s->steps;
     int others = 0;
     while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
@@ -6507,23 +6520,23 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 static __device__ __forceinline__ void tmm__xpipelined_find_place(
     tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
+    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const bool is_128x64 = any && s->is_tall;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = TN && s->packed_A;
-    bool packed_B = TN && s->packed_B;
+    bool packed_A = tn && s->packed_A;
+    bool packed_B = tn && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
-    int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+    int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
     int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
     tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
-    if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-    if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+    if (row > M - TILE_M && !packed_A && (!any || M >= TILE_M)) row = M - TILE_M;
+    if (col > N - TILE_N && !packed_B && (!any || N >= TILE_N)) col = N - TILE_N;
     bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     C += (row + row0) * ldc + col + col0;
     unsigned mask = 0;
@@ -6538,11 +6551,11 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(
    of its own. */
 static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
                                                              const TMM_SUM (*sum)[8],
-                                                             const int ROWS)
+                                                             const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
-    for (int from = 0; from < ROWS; from += STAGED_ROWS) {
+    for (int from = 0; from < rows; from += STAGED_ROWS) {
         if (from != i) continue;
 #pragma unroll
         for (int q = 0; q < 2 * STAGED_ROWS; q++) {
@@ -6557,32 +6570,32 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
    that there is code for these alone. */
 static __device__ __forceinline__ void tmm__xpipelined_store(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
+    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
 #pragma unroll 1
         for (int half = 0; half < 2; half++) {
 #pragma unroll
-            for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
-                int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+            for (int i = 0; i < rows / 2; i += ALIGNED_ROWS) {
+                int down = half * (2 * rows) + i / 4 * 16 + i % 4;
                 tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
                                  alpha, beta, &sum[i], ALIGNED_ROWS);
             }
 #pragma unroll
-            for (int h = 0; h < ROWS / 2; h++)
+            for (int h = 0; h < rows / 2; h++)
 #pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + rows / 2][j];
         }
         return;
     }
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += STORED_ROWS) {
+    for (int i = 0; i < rows; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
         tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
                          beta, sum, STORED_ROWS);
 #pragma unroll
-        for (int h = 0; h < ROWS - STORED_ROWS; h++)
+        for (int h = 0; h < rows - STORED_ROWS; h++)
 #pragma unroll
             for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
     }
@@ -6594,10 +6607,10 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
                                                             const tmm__schedule *s, int part,
                                                             int rank, const TMM_SUM (*sum)[8],
-                                                            const int ROWS)
+                                                            const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     int left = 0, other = 0;
     unsigned to = 0;
 #pragma unroll
@@ -6651,7 +6664,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   band, a band being 4 rows of tiles, and downwards in it. So blocks at work at a time share
    rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
    third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
    end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
@@ -6683,10 +6696,8 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of
-   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
-   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
-   Measured on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. With other forms of the functions
+   below TN and NN were slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -6697,11 +6708,11 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    finds one operand where the first has read it. */
 static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
                                                                 const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int ROWS)
+                                                                TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int jj = 0; jj < COLS; jj++) {
             int j = i % 2 ? COLS - 1 - jj : jj;
@@ -6709,10 +6720,10 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
@@ -6746,19 +6757,18 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
-   elements. */
+/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
 static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
                                                                 int *row0, int *col0,
-                                                                const bool ANY, const int ROWS,
-                                                                const int PART)
+                                                                const bool any, const int rows,
+                                                                const int part)
 {
     int warp = thread / 32, lane = thread % 32;
-    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
+    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
-        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-        *col0 = PART + lane % 8 * 4;
+        *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
+        *col0 = part + lane % 8 * 4;
     }
 }
 #endif
@@ -6774,14 +6784,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum {
+        ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME,
+        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS
+    };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin; of ANY the third unit, too */
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
@@ -7017,8 +7030,8 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
     for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
 }
 
-/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+/* KERNEL SUM. For a product that was split along k over blocks: adds their partial sums, M x N
+   matrices, always in this order, and computes C = alpha sum + beta C. A block
    of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
@@ -7121,7 +7134,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
@@ -7545,7 +7558,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
 /* The sums of a lane; with tensor cores 8 or 16 of them are used. */
 #define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SKINNY_DMMA                                                      \
     (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
      sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
@@ -7558,9 +7571,9 @@ enum {
 };
 
 #if TMM__BODIES
-/* Copies this thread's vectors of a stage of L: vector n comes from from[n % 4] and goes to
-   stage + to[n % 4], both plus what vectors beyond 4 lie further. `full`: all of them exist.
-   Otherwise lines_left and k_left count what exists of the block and of the stage. */
+/* Copies this thread's vectors of a stage of L. Vector n comes from from[n % 4] and goes to stage +
+   to[n % 4]; from the fifth on both move on. `full`: all of them exist. Otherwise lines_left and
+   k_left count what exists of the block and of the stage. */
 static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
                                                           const TMM_TYPE *const *from, int line0,
                                                           int k0, int apart, bool wide, bool full,
@@ -7922,7 +7935,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
 /* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
-   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
+   of B at once and waits once. Each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
                                        B  K x N   (narrow: 4 x 8 columns)
                              lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
@@ -7944,8 +7957,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
    Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
    memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
-   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
-   one round of copies and of the stores. */
+   writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
+   round of copies and the stores. */
 #ifndef TMM__OUTER_WARP_ROWS
 #define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
 #define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
@@ -8046,8 +8059,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         LDA = TMM__OUTER_LDA,
         LDB = TMM__OUTER_LDB,
         TILE_COLS = TMM__OUTER_TILE_COLS,
-        DEEP = 2,
-        TWO = 2
+        UNROLL = 2,     /* k at a time */
+        STORED_ROWS = 2 /* at a time */
     };
     enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
@@ -8121,11 +8134,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm__xelements4 x[DEEP][ROWS / 4];
-            TMM_TYPE y[DEEP][COLS];
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros after the last */
+            tmm__xelements4 x[UNROLL][ROWS / 4];
+            TMM_TYPE y[UNROLL][COLS];
 #pragma unroll
-            for (int d = 0; d < DEEP; d++) {
+            for (int d = 0; d < UNROLL; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
@@ -8133,15 +8146,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
 #pragma unroll
-            for (int d = 0; d < DEEP; d++)
+            for (int d = 0; d < UNROLL; d++)
 #pragma unroll
                 for (int i = 0; i < ROWS; i++)
 #pragma unroll
                     for (int j = 0; j < COLS; j++)
                         TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
                                           (TMM_SUM)y[d][j]);
-            a += DEEP * LDA;
-            b += DEEP * LDB;
+            a += UNROLL * LDA;
+            b += UNROLL * LDB;
         }
         A += depth * csA;
         B += depth * rsB;
@@ -8159,9 +8172,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
     for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
         /* Two rows, then the next two in their place: less to compile. */
 #pragma unroll 1
-    for (int first = 0; first < ROWS; first += TWO) {
+    for (int first = 0; first < ROWS; first += STORED_ROWS) {
 #pragma unroll
-        for (int i = 0; i < TWO; i++) {
+        for (int i = 0; i < STORED_ROWS; i++) {
             if (first + i >= rows_left) return;
             TMM_SUM old[COLS];
 #pragma unroll
@@ -8186,9 +8199,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             C += ldc;
         }
 #pragma unroll
-        for (int i = 0; i < ROWS - (int)TWO; i++)
+        for (int i = 0; i < ROWS - (int)STORED_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + STORED_ROWS][j];
     }
 #endif
 }
@@ -8198,9 +8211,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
-/* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between; and for vectors, of which each element is read once anyway. A group of G
-   threads computes one element of C as a dot product. Its members have every G-th k. All loads of
+/* For a product so small that a launch and one way to memory and back take most of its time; and for
+   vectors, of which each element is read once anyway. A group of G threads computes one element of C
+   as a dot product. Its members have every G-th k. All loads of
    8 k are under way before the first multiply-add. Nothing goes through shared memory but the sums
    of a group whose members are in several warps.
 
@@ -8220,13 +8233,19 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
      TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
         thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
-   Sums of lanes are added by shuffles, those of warps through shared memory, those of blocks through
-   that of the first one of their cluster, in the same order in every run.
+   Lanes add their sums by shuffles, warps through shared memory, blocks through shared memory of the
+   first block of their cluster: in the same order in every run.
 
    Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
-   bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
-   the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
-   vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
+   bounds it: the latency of a launch and of a load, and one more load for each further 8 G of k. Then
+   it is the lines of L1 that its loads touch: no register serves two elements. With vectors it is
+   memory: 32 to 64 KB of loads are under way on a multiprocessor.
+
+   block_log2, group_log2, cluster_log2: threads of a block and of a group, blocks of a cluster, as
+   powers of two. magic, magic_log2: n / N is (n + n magic / 2^32) >> magic_log2. beside, lanes:
+   members that are lanes of a warp are so far apart, among so many lanes. apart_log2, warps_log2:
+   the sums that are then left, so far apart, and how many. As members of a structure the last ten
+   take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -8262,7 +8281,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     /* 32 bits suffice: C has at most 2^31 - 1 elements. */
     const unsigned number = (blockIdx.x >> cluster_log2 << groups_log2) + place;
     const bool inside = number < (unsigned)M * (unsigned)N;
-    /* number / N: a division would take a twentieth of the time of the smallest products. */
+    /* number / N, without a division. */
     const unsigned row = (__umulhi(number, magic) + number) >> magic_log2;
     const unsigned col = number - row * (unsigned)N;
     TMM_SUM sum = 0;
@@ -8304,8 +8323,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
         for (int k = 0; k < DEEP; k++) TMM__MULTIPLY_ADD(sum, (TMM_SUM)x[k], (TMM_SUM)y[k]);
     }
 
-    /* The sums of members that are lanes of one warp, `beside` each other; then those of
-       1 << warps_log2 warps, or of threads that far apart, halved until one is left. */
+    /* First the sums of members that are lanes of a warp, then what is left, halved until it is one. */
     if (group_log2 > 0) {
         for (int other = beside; other < lanes; other *= 2)
             sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
@@ -8384,9 +8402,9 @@ TMM_KERNEL void __launch_bounds__(256)
         upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
         turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
 
-   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
-   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
-   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   Few multiply-adds may be wasted on lines that P does not have. So a tile has 24, 32, 48 or 64
+   lines of P and 512 or 256 of Q, all by the same code. A thread has 3 or 4 groups of 4 lines of P,
+   and twice 4 lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
    others along Q, and the four warps side by side:
 
       group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
@@ -8449,10 +8467,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
-   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
-   C, so that an element takes a few additions; a warp has neighbours in a row. */
+/* Stores a group of a tile to C, or unchanged to the matrix of this part. The group lies in shared
+   memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
+   the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
+   of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -8577,7 +8595,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second half of 256 lines */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];
@@ -8716,17 +8734,17 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    Only the third's way is known at run time (tall).
 
    Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
-   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
-   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
+   form a ring, as in KERNEL PIPELINED. While a lane multiplies its fragments of 8 k, it loads
+   the fragments of the next 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
    If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
    if else all others would begin within sectors of L2, of 32 bytes. The main loop ends before the
-   copies of the short step, and goes on with other predicates. With 64 x 64 such copies, and those
-   of lines that do not lie as sectors do, go through L1: it keeps the part of a sector that the next
-   copy needs, and L2 gives it once (off_sectors).
+   copies of the short step, and goes on with other predicates. With 64 x 64 such copies go through
+   L1, and so do lines that do not begin with a sector (off_sectors). L1 then keeps the part of a
+   sector that the next copy needs.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
@@ -8759,7 +8777,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
-   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
+   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
 static __device__ __forceinline__ int tmm__xsquare(int row, int at)
@@ -8820,8 +8838,8 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 }
 
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
-   32 between them are of A if the tile is tall, else of B. */
+   exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
+   32 between are of A in a tall tile, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
@@ -8896,8 +8914,8 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
    Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
-    TMM__BODIES
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -8914,7 +8932,7 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
@@ -9056,8 +9074,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 }
 #endif
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before M. mask: see
+/* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
+   and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long M,
@@ -9171,9 +9189,11 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 }
 #endif
+#endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
    Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS /* alone: declarations have no list */
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -9227,7 +9247,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const bool short_last = ALIGNS && off_sectors;
     /* Do copies go through L1? Those of 8 bytes all do. */
     const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
-    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). A
+       variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     for (int work = 0;; work++) {
@@ -9305,55 +9326,56 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
-    steps:
 #pragma unroll 1
-        for (; (left & STEPS) > 0; left--) {
-            /* Everyone has left the stage before this one: refill it. */
-            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+        for (;;) { /* twice if the short step is still to be copied */
+#pragma unroll 1
+            for (; (left & STEPS) > 0; left--) {
+                /* Everyone has left the stage before this one: refill it. */
+                int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-            for (int half = 0; half < HALVES; half++) { /* 8 k */
-                const bool last = half == HALVES - 1;
-                const int next = last ? 0 : half + 1;
+                for (int half = 0; half < HALVES; half++) { /* 8 k */
+                    const bool last = half == HALVES - 1;
+                    const int next = last ? 0 : half + 1;
 #pragma unroll
-                for (int n = 0; n < MATRICES; n++) {
-                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
-                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
-                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
-                    if (last && n == 1) { /* on to the next stage, which must be complete */
-                        TMM__COPY_WAIT(STAGES - 2);
-                        __syncthreads();
-                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    for (int n = 0; n < MATRICES; n++) {
+                        int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                        int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                        tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                        if (last && n == 1) { /* on to the next stage, which must be complete */
+                            TMM__COPY_WAIT(STAGES - 2);
+                            __syncthreads();
+                            read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+                        if (last && i == 0 ? n == 1 : j == 0)
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
+                                               fourA, eightA);
+                        if (pair == 0 || pair == 1) {
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
+                                               2 * pair, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
+                                               next, 2 * pair + 1, fourB, eightB);
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+#pragma unroll
+                        for (int pass = 0; pass < PASSES; pass++)
+                            if (slot == pass * SLOTS / PASSES + FIRST)
+                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
+                                                 rows, toB, eightB, fromB, strideB, cols, tall,
+                                                 near);
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-                    if (last && i == 0 ? n == 1 : j == 0)
-                        tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
-                                           eightA);
-                    if (pair == 0 || pair == 1) {
-                        tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                           2 * pair, fourB, eightB);
-                        tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
-                                           2 * pair + 1, fourB, eightB);
+                    if (half == HALVES - 2) {
+                        tmm__copy_commit();
+                        fromA += DEPTH * csA * SIZE;
+                        fromB += DEPTH * rsB * SIZE;
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-#pragma unroll
-                    for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * SLOTS / PASSES + FIRST)
-                            tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
-                }
-                if (half == HALVES - 2) {
-                    tmm__copy_commit();
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
                 }
             }
-        }
-        if (ALIGNS && left != 0) { /* the next copies are those of the short step */
+            if (!ALIGNS || left == 0) break;
             left = STAGES, thread = tmm__thread();
             if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
             if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
-            goto steps;
         }
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
@@ -9382,6 +9404,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
@@ -9478,12 +9501,12 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 }
 
 /* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
-   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
-   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
-   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
-   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
-   need be on the device at once: false says that it gave up. */
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -9578,7 +9601,7 @@ typedef struct tmm__fp16_operand {
     int k_blocks;          /* 2 ceil(K / 64) */
 } tmm__fp16_operand;
 
-/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
+/* What the kernels after KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
@@ -9603,7 +9626,7 @@ enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the
 enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
-/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+/* lo begins so many bits below hi: its factor is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
 /* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
@@ -9620,8 +9643,8 @@ enum { TMM__REGION_BYTES = 1024 };
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
    doubtful elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
-    long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of recheck: this one, behind the last */
+    long long next;                 /* tile of the block, after this one */
+    int pass, end;                  /* of the recheck: this one; one more than the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
     int row128, col128;             /* of the region */
@@ -9790,10 +9813,10 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane
-   % 4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
-   all of its words if one of its lines is wide, else none. The same block reads those whose row is
-   wide, or one of whose 16 columns. */
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with lane % 4
+   = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads a word if its row
+   is wide, or one of its 16 columns. */
 static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
                                                             int row, int col)
 {
@@ -10192,8 +10215,8 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
                                                            bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
-    /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
-       how many elements there are from each on; where they lie in a stage. */
+    /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements
+       that exist from each chunk on; the chunks' places in a stage. */
     const float *x[2];
     const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
     long long step[2];
@@ -10463,22 +10486,22 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
 static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int VECTORS, float (*sum)[8])
+                                                         const int vectors, float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
-        for (int i = 0; i < VECTORS; i++) {
+        for (int i = 0; i < vectors; i++) {
             float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
             float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
 #pragma unroll
-        for (int i = 0; i < 4 * VECTORS; i++)
+        for (int i = 0; i < 4 * vectors; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * VECTORS; j++) sum[i][j] += xs[i] * ys[j];
+            for (int j = 0; j < 4 * vectors; j++) sum[i][j] += xs[i] * ys[j];
     }
 }
 
@@ -10596,11 +10619,11 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
    65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
-   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
-   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
-   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
-   small: then there is no code for large ones. */
+   Where three or four quarters of a region have rejected elements, a tile of 128 x 128 computes
+   them, else tiles of 64 x 64. A large tile takes less than twice as long as a small one
+   (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
+   tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
+   is small: then there is no code for large ones. */
 static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
                                                      int self, bool named, bool rejected,
                                                      bool doubtful, const bool large_tiles,
@@ -10638,8 +10661,8 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
             if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest
-           of scales. Two warps had the scales of 64 lines. */
+        /* The product of two scales is smallest where both are smallest, largest where both are
+           largest. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = region->lowest, *high = region->highest;
@@ -10675,8 +10698,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
    a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
-   times the work of REGISTER. It is there for right results everywhere; its speed was not
-   measured. */
+   times the work of REGISTER. It is there for right results everywhere. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
@@ -10814,8 +10836,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
 #define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
 
-/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
-   kernel behind it. */
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
+   this pass's kernel. */
 #define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
 #define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
@@ -11061,8 +11083,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
     }
 }
 
-/* All windows of a tile, one half of the columns after the other: while registers of one half are
-   worked on, tensor cores have wgmma of the other half to do. */
+/* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
+   added up in registers, tensor cores multiply for the other. */
 static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)
@@ -11312,8 +11334,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 }
 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
-   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
-   place of these, and these behind the last. */
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
+   the next 32 take their place, and they go to the end. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
                                                                 const tmm__xwgmma_place *place,
                                                                 int row, int cols, float *sum,
@@ -11362,8 +11384,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
    that multiply and by the one that copies.
    Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
-/* Moves the sums and the scale of each row to those of the one before, so that there is code to store
-   one row; in 128 x 64, where it is short, two. */
+/* Moves the sums and the scale of each row to the row before: so code for one row stores all of
+   them. In 128 x 64, where that code is short, it is there for two rows. */
 static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
                                                            float *row_scale)
 {
@@ -11381,10 +11403,9 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
 }
 
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
-   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut
-   in parts, *finished gets a bit for each that the block has stored.
-   Range and rows of the store stand here: as a function of their own they took the main loop of
-   128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
+   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
+   parts, *finished gets a bit for each that the block has stored. The range and the rows of the
+   store are computed here: a function of their own kept descriptors out of uniform registers. */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
                                                            unsigned empties, int *doubtful,
@@ -11516,7 +11537,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
             if (to > from + s.steps) to = from + s.steps;
             next_a += from * step_a, next_b += from * step_b;
         }
-        /* Addresses are computed before the wait, not behind it. */
+        /* Addresses are computed before the wait, not after it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
         for (int block = from, end; block < to; block = end) {
@@ -11651,7 +11672,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 
 /* Functions of this pass's instance. */
 
-/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+/* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
@@ -11682,8 +11703,7 @@ enum {
    A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB
    copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte:
    bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
-   mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
-   with 4 mma under way each, cannot hide how long these take. */
+   latency bounds it: two warps for each tensor core have 4 mma under way each. */
 enum { tmm__mma_edge = TMM__MMA_EDGE, tmm__this_mma_bytes = TMM__MMA_STAGES * TMM__MMA_STAGE };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
@@ -12448,9 +12468,9 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
-   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
-   that is last to count decides. Reads a byte of each element that it looks at: bound by
+/* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
+   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
@@ -12588,9 +12608,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
     }
 }
 
-/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
-   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
-   1.5 * 2^23, and what remains is the float's low byte. */
+/* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
+   of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
+   remainder is the float's low byte. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
                                                                  float reciprocal, float minus_p,
                                                                  float half, const unsigned *lo,
@@ -12957,9 +12977,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                    +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
    blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
 
-   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
-   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
-   of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+   A stage of 128 x 256 is 4.2 million multiply-adds. That is 87 for each byte that it loads from L2
+   (48 KB), and 32 for each byte that it reads from shared memory (128 KB). sm_80 can do 1024 a
+   clock and read 128 bytes of shared memory, 8 for a byte: bound by tensor cores. Each sum becomes
+   a byte in registers. */
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
@@ -13074,7 +13095,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 #endif
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
-   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+   which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
                                                            unsigned for_quotient, unsigned quotient,
                                                            unsigned long long *e, unsigned *top,
@@ -13086,8 +13107,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
-   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+/* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
+   word and multiplied by dp4a: half of the instructions. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
                                                                  int byte, unsigned low,
                                                                  unsigned high)
@@ -13235,9 +13256,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
-   adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
-   doubles of the warp. */
+/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
+   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
+   of the warp. */
 static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
                                                                int col, double *memory)
 {
@@ -13337,12 +13358,12 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each warp computes one when there are many, or at the end;
-   a tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
-   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
-   and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
-   memory in tiles, by latency in lists; with nothing open by the launch. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
+   with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is one
+   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
+   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
+   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
@@ -13422,25 +13443,25 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__COUNT
 
 #define TMM__PASS 1
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 2
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 3
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #if TMM__FAST
 #define TMM__PASS 4
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 5
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #if TMM__FLOAT_TENSOR
 #define TMM__PASS 6
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #endif
@@ -13448,8 +13469,8 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on)
-   and the slices of a tile: bench/shapes times plans one by one. */
+/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
+   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #define TMM__REMEMBERS                               1
@@ -13491,9 +13512,8 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
-   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
-   for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
+   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
 #endif
@@ -15980,7 +16000,7 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
    then the end of it. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)
@@ -17613,17 +17633,17 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
 #define TMM_NAME          s
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #ifndef TMM_NO_DOUBLE
 #define TMM_TYPE double
 #define TMM_NAME d
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #ifndef TMM_NO_INT
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE
@@ -17646,7 +17666,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("AT_ONCE")
 #pragma pop_macro("As")
 #pragma pop_macro("B")
-#pragma pop_macro("BAND")
 #pragma pop_macro("BESIDE")
 #pragma pop_macro("BLOCK")
 #pragma pop_macro("BLOCKS_A")
@@ -17744,7 +17763,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("TILE_M")
 #pragma pop_macro("TILE_N")
 #pragma pop_macro("TN")
-#pragma pop_macro("TWO")
 #pragma pop_macro("UNIT")
 #pragma pop_macro("UNROLL")
 #pragma pop_macro("VECTOR")

@@ -27,7 +27,7 @@ check_part() {
         /^#[ ]*if/ { opened[++depth] = FNR }
         /^#[ ]*(else|elif)/ && depth == 0 { fault(FNR, "#else or #elif without an #if in this part") }
         /^#[ ]*endif/ && depth-- == 0 { fault(FNR, "#endif without an #if in this part") }
-        /^#[ ]*include "/ && !/"(tiledmm|raytrace)\.cuh"/ { fault(FNR, "a part must not include another one") }
+        /^#[ ]*include [^<]/ && !/include (TMM|RAYT)_HEADER$/ { fault(FNR, "a part must not include another one") }
         END {
             if (bad) exit 1
             if (depth > 0) fault(opened[depth], "this #if has no #endif in this part")
@@ -103,7 +103,7 @@ check_all() {
 
 case ${1-} in
 '') join_all ;;
---check) [ $# = 1 ] || refuse "--check takes nothing behind it"; check_all ;;
+--check) [ $# = 1 ] || refuse "--check takes nothing after it"; check_all ;;
 --where)
     [ $# = 2 ] || refuse "--where takes FILE:LINE, for example tiledmm.cuh:1234"
     file=${2%:*} line=${2##*:} name=$(basename "${2%:*}" .cuh)

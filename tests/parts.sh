@@ -17,6 +17,9 @@ none tiledmm/host 'TMM_TYPE|TMM_NAME|TMM_FN|TMM_SUM' "knows no element type"
 none tiledmm/host '<<<|TMM_(GLOBAL|SHARED|REGISTER|PIPELINED|SMALL|SKINNY|TENSOR)\b' "knows no kernel"
 none tiledmm/once '^[^#]*\bTMM_FN\(|<<<' "has nothing that is made per type"
 none raytrace/kernels 'rayt_status|cudaError|cudaStream' "knows nothing of the host"
+none . '\bgoto\b' "has no goto"
+none . '\b(int|bool) [A-Z]{2}[A-Z_0-9]*[,)]' "has no function with a parameter in capitals"
+none . '\b_\([0-9]+, *,' "has no instance without a name"
 launchers=$(grep -rlE '<<<[a-z]|cudaLaunchKernel[A-Za-z]*\(' src/raytrace)
 if [ "$launchers" = src/raytrace/host/launch.h ]; then
     ok "of src/raytrace only host/launch.h launches kernels"
@@ -147,6 +150,8 @@ close_if() { printf '#endif\n' >>"$kernel"; }
 wanted="$kernel:$(($(wc -l <$kernel) + 1)): #endif without" refused "an #endif without #if" close_if
 include_part() { printf '#include "global.cuh"\n' >>"$kernel"; }
 wanted="a part must not include" refused "an inclusion of a part" include_part
+include_macro() { printf '#include TMM_OTHER\n' >>"$kernel"; }
+wanted="a part must not include" refused "an inclusion by a macro other than TMM_HEADER" include_macro
 long_part() { yes '/* */' | head -n 600 >>"$kernel"; }
 wanted="at most 600 lines" refused "a part of more than 600 lines" long_part
 wrong_name() { sed -i '1s/shared/other/' "$kernel"; }
