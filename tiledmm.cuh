@@ -6775,6 +6775,16 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+static_assert((TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME) ==
+                      (TMM__PIPELINED_MODE_B == TMM__AT_RUN_TIME) &&
+                  (TMM__PIPELINED_ROWS) == (TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME ? 8 : 16),
+              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are TMM__AT_RUN_TIME, and 16 "
+              "if none is: launchers and KERNEL REDUCE know these tiles");
+static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
+                  (int)TMM__PIPELINED_DEPTH == 8,
+              "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
+              "and owns a fixed part of them, and launchers count steps of 8");
+
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -6784,10 +6794,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum {
-        ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME,
-        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS
-    };
+    enum { ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME };
+    enum { TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
@@ -6799,13 +6807,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(
-        (TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) && (int)ROWS == (ANY ? 8 : 16),
-        "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
-        "launchers and KERNEL REDUCE know these tiles");
-    static_assert((int)THREADS == 128 && (int)UNIT == 64 && (int)DEPTH == 8,
-                  "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
-                  "and owns a fixed part of them, and launchers count steps of 8");
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
@@ -9194,6 +9195,18 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
    Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+static_assert((int)TMM__TENSOR_DEPTH == 16,
+              "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
+static_assert(TMM__TENSOR_WARPS == 2 ||
+                  (TMM__TENSOR_DOWN != 1 && (TMM__TENSOR_DOWN > 2 || TMM__TENSOR_WARPS > 2)),
+              "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+              "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
+static_assert((int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+                  (TMM__TENSOR_WIDTH == 2 ||
+                   2 * TMM__TENSOR_WARPS * 16 * (int)TMM__TENSOR_PITCH * 8 <=
+                       (int)TMM__TENSOR_BYTES(32 * TMM__TENSOR_DOWN, 32 * TMM__TENSOR_WARPS)),
+              "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
+
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -9220,22 +9233,12 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
                       (int)STAGES * STAGE <= 99 * 1024,
                   "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
-    static_assert((int)DEPTH == 16, "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
     static_assert(
         ((int)WIDTH == 1 || (int)WIDTH == 2) &&
             (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
             (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
         "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
         "a multiple of 16, by which both edges of the tile can be divided");
-    static_assert(
-        (DOWN != 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
-        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
-        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
-    static_assert(
-        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
-            ((int)WIDTH == 2 ||
-             (int)THREADS / 32 * 16 * (int)TMM__TENSOR_PITCH * SIZE <= (int)STAGES * STAGE),
-        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);
@@ -14088,8 +14091,8 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == -1,
-              "TMM__PIPELINED_LIST: the first instance must be ANY, with modes -1");
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
@@ -14114,7 +14117,7 @@ static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
     const tmm__xpipelined__instance *i)
 {
     const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA < 0 ? 0 : tn ? 1 : 2];
+    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes

@@ -2,8 +2,8 @@
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == -1,
-              "TMM__PIPELINED_LIST: the first instance must be ANY, with modes -1");
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
@@ -28,7 +28,7 @@ static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
     const tmm__xpipelined__instance *i)
 {
     const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA < 0 ? 0 : tn ? 1 : 2];
+    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
