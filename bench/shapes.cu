@@ -337,6 +337,20 @@ static void get_memory(bench *w)
     }
 }
 
+/* On what the times of --plans are measured. Predictions depend on how many clusters of blocks that
+   have a multiprocessor each fit on the device, which differs from one H100 to the next. */
+static void write_times_head(const bench *w)
+{
+    const tmm__device *device = tmm__current_device();
+    const int *clusters = tmm__clusters((const void *)empty, device->shared / 2, 8, 32);
+    fprintf(w->plans, "# %s, driver %s, CUDA %s, seed %llu", w->d.name, w->d.v.driver,
+            w->d.v.toolkit, w->o.seed);
+    if (w->o.ms > 0) fprintf(w->plans, ", %g ms a plan", w->o.ms);
+    fprintf(w->plans, "\n# clusters of 2 to %d blocks:", TMM__MOST_CLUSTER);
+    for (int n = 2; n <= TMM__MOST_CLUSTER; n++) fprintf(w->plans, " %d", clusters[n]);
+    fprintf(w->plans, "\n" TIMES_COLUMNS "\n");
+}
+
 static void set_up(bench *w)
 {
     open_device(&w->d);
@@ -357,11 +371,7 @@ static void set_up(bench *w)
     printf("type   op M,N,K                kind    kernel             ours us %s\n",
            w->plans ? "   best us  slower  best" : " theirs us   ratio  part of limit");
     write_head(&w->out);
-    if (!w->plans) return;
-    fprintf(w->plans, "# %s, driver %s, CUDA %s, seed %llu", w->d.name, w->d.v.driver,
-            w->d.v.toolkit, w->o.seed);
-    if (w->o.ms > 0) fprintf(w->plans, ", %g ms a plan", w->o.ms);
-    fprintf(w->plans, "\n" TIMES_COLUMNS "\n");
+    if (w->plans) write_times_head(w);
 }
 
 /* All shapes by all types, or as many as there is time for; how many shapes by all of theirs. */

@@ -1,6 +1,6 @@
 /* A file of times of plans: bench/shapes --plans writes it, bench/fit/fit reads it. Included behind
    plans.h, tiledmm.cuh and summary.h.
-   The first line says on what it was measured, the second names the columns. Then a line for each
+   Two lines say on what it was measured, the third names the columns. Then a line for each
    plan that was timed, the choice of TMM_AUTO or TMM_AUTO_TENSOR first:
    - shape, on the first line of each shape and type alone: the type; ops; M N K lda ldb ldc batch
      offset, the last two where they are not 1 and 0; warm or cold operands; timed in a graph or on a

@@ -157,22 +157,23 @@ check "--plans: results are right" all_plans
 form() { # short lines, each of which says what it is; SMALL's plans have names
     cat "$work/plans.csv"
     head -n 1 "$work/plans.csv" | grep -qE '^# CPU runner as h100, driver [0-9.]+, CUDA [0-9.]+, seed 3, 5 ms a plan$' &&
-        [ "$(sed -n 2p "$work/plans.csv")" = shape,kernel,instance,cut,slices,ns,predicted ] &&
-        [ "$(wc -c <"$work/plans.csv")" -lt $(($(wc -l <"$work/plans.csv") * 42)) ] && holds 'NR > 2 { short = $5 == "" || $5 ~ /^[0-9]+$/
+        [ "$(sed -n 2p "$work/plans.csv")" = "# clusters of 2 to 8 blocks: 0 0 0 0 0 0 0" ] &&
+        [ "$(sed -n 3p "$work/plans.csv")" = shape,kernel,instance,cut,slices,ns,predicted ] &&
+        [ "$(wc -c <"$work/plans.csv")" -lt $(($(wc -l <"$work/plans.csv") * 42)) ] && holds 'NR > 3 { short = $5 == "" || $5 ~ /^[0-9]+$/
             if (NF != 7 || !short || ($3 == "") != ($4 == "") || ($3 == "") != ($5 == "")) bad = $0
             for (n = 6; n <= 7; n++) if ($n !~ /^([1-9][0-9]?[0-9]?[0-9]?0*|[0-9][0-9]?[0-9]?[.][0-9]+)$/ && !($n == "" && $3 == "")) bad = $0
             if ($2 == "small" && $0 !~ /,[0-3],(whole,[1248]|reduce,[0-9]+),/) bad = $0 }' "$work/plans.csv"
 }
 check "--plans: short lines of four digits" form
 groups() { # a shape and type each, as many as rows, whose choice is the first line and by prediction the fastest
-    awk -F, '$1 != "" && NR > 2 { split($1, part, " "); print part[1] "," substr(part[2], 1, 1) "," substr(part[2], 2) \
+    awk -F, '$1 != "" && NR > 3 { split($1, part, " "); print part[1] "," substr(part[2], 1, 1) "," substr(part[2], 2) \
             "," part[3] "," part[4] "," part[5] "," part[6] "," part[7] "," part[8] "," part[9] "," part[10] "," $2 }' "$work/plans.csv" >"$work/groups.txt"
     awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
         NR > 1 { print $1 "," $2 "," $3 "," $4 "," $5 "," $6 "," $7 "," $8 "," $9 "," $at["cache"] "," $at["method"] "," $at["kernel"] }' "$work/rows.csv" |
         diff - "$work/groups.txt" && [ "$(wc -l <"$work/groups.txt")" = 6 ] && holds '
-        NR > 2 && $1 != "" { chosen = $7; lines = 0; shape = $1 }
-        NR > 2 && $7 != "" && $7 < chosen { bad = shape ": not the choice: " $0 }
-        NR > 2 { key = shape "," $2 "," $3 "," $4 "," $5; if (seen[key]++) bad = key " twice"; kernels[shape] += $3 == "" }
+        NR > 3 && $1 != "" { chosen = $7; lines = 0; shape = $1 }
+        NR > 3 && $7 != "" && $7 < chosen { bad = shape ": not the choice: " $0 }
+        NR > 3 { key = shape "," $2 "," $3 "," $4 "," $5; if (seen[key]++) bad = key " twice"; kernels[shape] += $3 == "" }
         END { for (key in kernels) if (kernels[key] > 4) bad = key ": kernels without plans" }' "$work/plans.csv"
 }
 check "--plans: the choice comes first, every plan once" groups
@@ -340,7 +341,7 @@ check "times of 30000 and 170000 us" times 30000 170000 stream 900
 plans() { # MS OPTION...
     COMPUTE=1 OURS=50000 THEIRS=1 refuses 0 "^all results are right" timeout 60 "$work/timed" --shapes "$work/one.csv" --type float \
         --csv "$work/rows.csv" --plans "$work/plans.csv" "${@:2}" && cat "$work/plans.csv" &&
-        [ "$(grep -cE ',(50|75)000000,[0-9]+$' "$work/plans.csv")" = 3 ] && [ "$(wc -l <"$work/plans.csv")" = 5 ] &&
+        [ "$(grep -cE ',(50|75)000000,[0-9]+$' "$work/plans.csv")" = 3 ] && [ "$(wc -l <"$work/plans.csv")" = 6 ] &&
         awk -F, -v ms="$1" 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
             NR == 2 { print; exit !($at["ms"] >= 0.9 * ms && $at["ms"] < 1.6 * ms) }' "$work/rows.csv"
 }
