@@ -218,8 +218,18 @@ static void set_best(row *r, const contender *c, int count)
     }
 }
 
-/* A line of the file of times for the choice, which has the kernel and the plan that are given, and
-   for each candidate that was timed. */
+/* Was it timed in turn with the others, or is it the fastest of its kernel? The rest says little: it
+   was called a few times, and is far behind. */
+static int is_worth_a_line(const contender *c, int count, int number)
+{
+    if (c[number].us <= 0 || c[number].done > 0) return c[number].us > 0;
+    for (int n = 1; n < count; n++)
+        if (c[n].kernel == c[number].kernel && c[n].us > 0 && c[n].us < c[number].us) return 0;
+    return 1;
+}
+
+/* Lines of the file of times: for the choice, which has the kernel and the plan that are given, and
+   for candidates. */
 static void write_plans(const bench *w, const row *r, const plan *own, const contender *c,
                         int count)
 {
@@ -227,7 +237,7 @@ static void write_plans(const bench *w, const row *r, const plan *own, const con
     for (int n = 0; n < count; n++) {
         const tmm_kernel kernel = n ? c[n].kernel : r->kernel;
         const plan *how = n ? (const plan *)c[n].how : own;
-        if (c[n].us <= 0) continue;
+        if (!is_worth_a_line(c, count, n)) continue;
         force_plan(how);
         write_times(w->plans, kernel, how, 1e3 * c[n].us, predicted_for(&w->q, kernel));
         force_plan(NULL);

@@ -159,7 +159,7 @@ form() { # short lines, each of which says what it is; SMALL's plans have names
     head -n 1 "$work/plans.csv" | grep -qE '^# CPU runner as h100, driver [0-9.]+, CUDA [0-9.]+, seed 3, 5 ms a plan$' &&
         [ "$(sed -n 2p "$work/plans.csv")" = "# clusters of 2 to 8 blocks: 0 0 0 0 0 0 0" ] &&
         [ "$(sed -n 3p "$work/plans.csv")" = shape,kernel,instance,cut,slices,ns,predicted ] &&
-        [ "$(wc -c <"$work/plans.csv")" -lt $(($(wc -l <"$work/plans.csv") * 42)) ] && holds 'NR > 3 { short = $5 == "" || $5 ~ /^[0-9]+$/
+        [ "$(grep -c '^,' "$work/plans.csv")" -ge 18 ] && ! grep -qE '^,.{45}' "$work/plans.csv" && holds 'NR > 3 { short = $5 == "" || $5 ~ /^[0-9]+$/
             if (NF != 7 || !short || ($3 == "") != ($4 == "") || ($3 == "") != ($5 == "")) bad = $0
             for (n = 6; n <= 7; n++) if ($n !~ /^([1-9][0-9]?[0-9]?[0-9]?0*|[0-9][0-9]?[0-9]?[.][0-9]+)$/ && !($n == "" && $3 == "")) bad = $0
             if ($2 == "small" && $0 !~ /,[0-3],(whole,[1248]|reduce,[0-9]+),/) bad = $0 }' "$work/plans.csv"
