@@ -77,16 +77,18 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
     tmm__plan c = *best;
     tmm__xgemm__pipelined_tiles(best, p, 0, 0);
     const tmm__xpipelined__instance *i;
-    int count = 1, tn = 0; /* the instances; the one for vectors of both operands */
+    int count = 1; /* of the instances */
     for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
-        if (i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS) tn = count;
         if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
         tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
-    (void)tn;
 #if TMM__IS_FLOAT
-    /* Should operands be packed for TN, which could use these in place? */
+    int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
+    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
+                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
+        tn--;
+    /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
