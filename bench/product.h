@@ -130,6 +130,16 @@ static inline double predicted_for(const problem *q, tmm_kernel kernel)
                                       : i_time(q, kernel);
 }
 
+/* A kernel by its name; -1: there is none. */
+static inline int find_kernel(const char *word)
+{
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const char *name = tmm_kernel_string((tmm_kernel)k);
+        if (word && name && strcmp(name, word) == 0) return k;
+    }
+    return -1;
+}
+
 /* ---------------------------------- theirs ---------------------------------------------------- */
 /* Is there a peer, or anybody to compare with? */
 #ifdef PEER
