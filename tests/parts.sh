@@ -153,6 +153,7 @@ refused() {
         bash "$copy/src/join.sh" $way >"$work/said" 2>&1
         status=$?
         [ $status = 1 ] || bad="$bad join $way ends with $status;"
+        ! grep -v '^join: ' "$work/said" >"$work/other" || bad="$bad join $way says, too, '$(head -n 1 "$work/other")';"
         grep -qF -- "$wanted" "$work/said" || bad="$bad join $way says '$(head -n 1 "$work/said")';"
     done
     (cd "$copy" && sha256sum --quiet -c "$before" >/dev/null 2>&1) || bad="$bad a header has changed;"
