@@ -91,8 +91,9 @@ check_all() {
     for name in $(headers); do
         check_list "$name" || { status=1; continue; }
         [ -r "$name.cuh" ] || { printf 'join: %s.cuh is not there: ./build.sh join makes it\n' "$name" >&2; status=1; continue; }
-        cmp -s <(joined "$name") "$name.cuh" && continue
-        line=$(cmp <(joined "$name") "$name.cuh" 2>&1 | sed -n 's/.* line \([0-9]*\)$/\1/p')
+        # cmp ends at the first difference: what cat then says is no fault
+        cmp -s <(joined "$name" 2>/dev/null) "$name.cuh" && continue
+        line=$(cmp <(joined "$name" 2>/dev/null) "$name.cuh" 2>&1 | sed -n 's/.* line \([0-9]*\)$/\1/p')
         [ -n "$line" ] || line=$(wc -l <"$name.cuh")
         printf 'join: %s.cuh:%d is not what the parts give: %s differs. Edit the part, then ./build.sh join\n' \
             "$name" "$line" "$(where "$name" "$line" || echo "its end")" >&2
