@@ -833,8 +833,8 @@ TMM__EPILOGUE(tmm_iepilogue, int)
            TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
                         tmm__xgemm__small_plan, tmm__xgemm__small))                               \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                              \
-           TMM__IF_FLOATING_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,           \
-                                 tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                    \
+           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,              \
+                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                       \
     KERNEL(TMM_TENSOR, "tensor", 64,                                                              \
            TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                 \
                         TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,      \
@@ -1401,6 +1401,9 @@ enum { TMM__MOST_CLUSTER = 8 };
 
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 
+/* Threads that add the parts of an element in KERNEL SUM where C is small. */
+enum { TMM__SUM_GROUPS = 8 };
+
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
@@ -1441,10 +1444,9 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
    modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
-#define TMM__PIPELINED_LIST(_)                                                             \
-    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)   \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
-    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
+#define TMM__PIPELINED_LIST(_)                                                           \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME) \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
 #define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
@@ -1456,13 +1458,13 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PART_SMALL_SIZES
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
-/* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
-   them, which compute every shape. */
-#define TMM__SMALL_LIST(_)                \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
-    _(2, 16x32, 16, 32)                   \
-    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
-    _(4, 32x64, 32, 64)
+/* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
+   loses without one is in bench/notes/small.md. */
+#define TMM__SMALL_LIST(_)                  \
+    TMM__IF_FLOATING(_(1, 16x16, 16, 16))   \
+    TMM__IF_NOT_DOUBLE(_(2, 16x32, 16, 32)) \
+    TMM__IF_FLOATING(_(3, 32x32, 32, 32))   \
+    TMM__IF_FLOAT(_(4, 32x64, 32, 64))
 /* Blocks of a tile of so many elements that a multiprocessor has registers for. */
 #define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
 #define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
@@ -1478,7 +1480,7 @@ enum { TMM__SKINNY_MOST = 16 };
 /* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
    says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
-    TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
+    TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
 #define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
 #endif
@@ -1493,7 +1495,7 @@ enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
-#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
+#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) TMM__IF_FLOATING(_(2, narrow, 4, 8))
 #define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
@@ -3138,7 +3140,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_int8_sums           TMM_FN(gemm_int8_sums)
 #define tmm__xgemm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
 #define tmm__xgemm_multi               TMM_FN(gemm_multi)
-#define tmm__xgemm_narrow_sum          TMM_FN(gemm_narrow_sum)
 #define tmm__xgemm_openmp              TMM_FN(gemm_openmp)
 #define tmm__xgemm_prepare_A           TMM_FN(gemm_prepare_A)
 #define tmm__xgemm_prepare_B           TMM_FN(gemm_prepare_B)
@@ -5481,14 +5482,22 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOAT(...)
 #endif
 #if TMM__IS_DOUBLE
-#define TMM__IF_DOUBLE(...) __VA_ARGS__
+#define TMM__IF_NOT_DOUBLE(...)
 #else
-#define TMM__IF_DOUBLE(...)
+#define TMM__IF_NOT_DOUBLE(...) __VA_ARGS__
 #endif
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* Double and int, as they come, have one tile of TMM_SHARED and of TMM_REGISTER: the largest. */
+#if TMM__IS_FLOAT || !defined(TMM__MAKING_READY)
+#define TMM__ALL_TILES         1
+#define TMM__IF_ALL_TILES(...) __VA_ARGS__
+#else
+#define TMM__ALL_TILES 0
+#define TMM__IF_ALL_TILES(...)
 #endif
 /* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
 #if TMM__IS_DOUBLE
@@ -5507,11 +5516,6 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOAT_FAST(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
-#endif
-#if TMM__FAST && (TMM__IS_FLOAT || TMM__IS_DOUBLE)
-#define TMM__IF_FLOATING_FAST(...) __VA_ARGS__
-#else
-#define TMM__IF_FLOATING_FAST(...) TMM__LEFT_OUT
 #endif
 #if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
 #define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
@@ -5761,10 +5765,11 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 /* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) _(1, 8) _(2, 16) _(3, 32)
+#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
 #endif
 
-#if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
+#ifdef TMM__PASS
+#if TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0)
 #if !TMM__ONE_TILE
 #define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
 #endif
@@ -5863,14 +5868,16 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #undef TMM_TILE
 #endif
 #endif
+#endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
    Uses: once/config.h. Used by: type/dispatch.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
-#define TMM__REGISTER_LIST(_) _(1, 64, 4) _(2, 128, 8)
+#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
 #endif
 
-#if defined(TMM__PASS) && (TMM__REGISTER_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS
+#if TMM__REGISTER_LIST(TMM__IN_PASS) 0
 #define TMM_BLOCK         (TMM__REGISTER_LIST(TMM__VALUE_1) 0)
 #define tmm_gemm_register tmm__gemm_register
 #define tmm_quad          tmm__quad
@@ -6056,6 +6063,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef tmm_quad
 #undef tmm_fetch_quad
 #undef tmm_put_quad
+#endif
 #endif
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
@@ -7218,18 +7226,19 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
                   \            |                    |
                    +-----------+---- shared memory -+-->  warp 0: in this order, then to C
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. */
+   two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
+   256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
                    const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                    long long ldc, long long batchC)
 {
-    __shared__ TMM_SUM sums[8][32];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    long long element = blockIdx.x * 32ll + lane;
+    __shared__ TMM_SUM sums[256];
+    const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
+    long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element % N;
     bool inside = element < M * N;
-    int share = (parts + 7) / 8, first = warp * share;
+    int share = (parts + groups - 1) / groups, first = group * share;
     int last = first + share < parts ? first + share : parts;
     partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
     TMM_SUM sum = 0;
@@ -7240,11 +7249,10 @@ TMM_KERNEL void __launch_bounds__(256)
             partials += M * N;
         }
     }
-    sums[warp][lane] = sum;
+    sums[group * lanes + threadIdx.x] = sum;
     __syncthreads();
-    if (warp > 0 || !inside) return;
-#pragma unroll
-    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    if (group > 0 || !inside) return;
+    for (int g = 1; g < groups; g++) sum += sums[g * lanes + threadIdx.x];
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
@@ -8550,29 +8558,6 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
    Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
-/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
-   parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
-   elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                          const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
-                          TMM_TYPE *__restrict__ C, long long ldc)
-{
-    const long long element = blockIdx.x * 256ll + threadIdx.x;
-    if (element >= M * N) return;
-    const long long row = element / N, col = element - row * N;
-    TMM_SUM sum = 0;
-    partials += element;
-#pragma unroll 8
-    for (int part = 0; part < parts; part++) {
-        sum += *partials;
-        partials += M * N;
-    }
-    tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
-}
-#endif
-
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -14027,7 +14012,7 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/small/launch.h, kernels/skinny/launch.h. */
+   Uses: once/costs.h, launch/product.h. Used by: kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
@@ -14037,18 +14022,19 @@ static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double p
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
-   were parts, and giving back the memory of their sums. */
+/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
+   there were parts, and giving back the memory of their sums. */
 static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials)
+                                         void *partials, int groups)
 {
+    const int lanes = 256 / groups;
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
                          &p->beta, &p->C, &p->ldc, &p->strideC};
     if (partials == NULL) return status;
     if (status == TMM_OK)
         status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
-                             arguments, p->stream);
+                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
@@ -14060,12 +14046,12 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
 static_assert(
-    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == 3,
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 3 : 1),
     "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
 #undef TMM__NAMED
 #define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
 static_assert(
-    (0 TMM__REGISTER_LIST(TMM__NAMED)) == 2,
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 2 : 1),
     "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
     "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
 #undef TMM__NAMED
@@ -14125,7 +14111,7 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
     (void)p;
-    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
 }
 
 static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
@@ -14148,11 +14134,16 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
+/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
 static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
 {
-    (void)p, (void)row;
-    return 1;
+#if TMM__FAST
+    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
+        return 0;
+#endif
+    (void)p;
+    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
 static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
@@ -14912,7 +14903,7 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials);
+    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
@@ -14942,8 +14933,7 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
-    (TMM__IS_FLOAT || TMM__IS_DOUBLE)
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__IS_FLOAT
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
@@ -15076,7 +15066,7 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials);
+    return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
@@ -15479,14 +15469,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    if (partials == NULL) return status;
-    void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
-    if (status == TMM_OK)
-        status =
-            tmm__launch((const void *)tmm__xgemm_narrow_sum,
-                        dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
-    (void)cudaFreeAsync(partials, p->stream);
-    return status;
+    return tmm__xgemm__sum(status, p, parts, partials, 1);
 }
 #endif
 #endif
@@ -16805,7 +16788,7 @@ static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long lon
         if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
             *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
@@ -16928,6 +16911,7 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
                                                    long long batch)
 {
+    if (!TMM__ALL_TILES) return TMM_REGISTER_128;
     tmm__xgemm__product p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
@@ -16947,8 +16931,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
-        tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
@@ -16957,6 +16940,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
                                                                               : TMM_REGISTER;
 #endif
+    if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
+    if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
+        kernel = TMM_SHARED;
     if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
 }
@@ -17633,13 +17619,14 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_SUM
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
-#undef TMM__IF_DOUBLE
+#undef TMM__IF_NOT_DOUBLE
+#undef TMM__ALL_TILES
+#undef TMM__IF_ALL_TILES
 #undef TMM__IF_FLOATING
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__IF_FLOAT_FAST
-#undef TMM__IF_FLOATING_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
 #undef TMM__CONVERTS

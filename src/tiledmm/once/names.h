@@ -186,7 +186,6 @@
 #define tmm__xgemm_int8_sums           TMM_FN(gemm_int8_sums)
 #define tmm__xgemm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
 #define tmm__xgemm_multi               TMM_FN(gemm_multi)
-#define tmm__xgemm_narrow_sum          TMM_FN(gemm_narrow_sum)
 #define tmm__xgemm_openmp              TMM_FN(gemm_openmp)
 #define tmm__xgemm_prepare_A           TMM_FN(gemm_prepare_A)
 #define tmm__xgemm_prepare_B           TMM_FN(gemm_prepare_B)

@@ -29,6 +29,9 @@ enum { TMM__MOST_CLUSTER = 8 };
 
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 
+/* Threads that add the parts of an element in KERNEL SUM where C is small. */
+enum { TMM__SUM_GROUPS = 8 };
+
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */

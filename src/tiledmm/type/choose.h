@@ -51,7 +51,7 @@ static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long lon
         if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
             *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,

@@ -45,6 +45,7 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
                                                    long long batch)
 {
+    if (!TMM__ALL_TILES) return TMM_REGISTER_128;
     tmm__xgemm__product p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
@@ -64,8 +65,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
-        tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
@@ -74,6 +74,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
                                                                               : TMM_REGISTER;
 #endif
+    if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
+    if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
+        kernel = TMM_SHARED;
     if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
 }

@@ -1,29 +1,6 @@
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
    Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
-/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
-   parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
-   elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                          const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
-                          TMM_TYPE *__restrict__ C, long long ldc)
-{
-    const long long element = blockIdx.x * 256ll + threadIdx.x;
-    if (element >= M * N) return;
-    const long long row = element / N, col = element - row * N;
-    TMM_SUM sum = 0;
-    partials += element;
-#pragma unroll 8
-    for (int part = 0; part < parts; part++) {
-        sum += *partials;
-        partials += M * N;
-    }
-    tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
-}
-#endif
-
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */

@@ -134,14 +134,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    if (partials == NULL) return status;
-    void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
-    if (status == TMM_OK)
-        status =
-            tmm__launch((const void *)tmm__xgemm_narrow_sum,
-                        dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
-    (void)cudaFreeAsync(partials, p->stream);
-    return status;
+    return tmm__xgemm__sum(status, p, parts, partials, 1);
 }
 #endif
 #endif

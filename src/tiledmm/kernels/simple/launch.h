@@ -5,12 +5,12 @@
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
 static_assert(
-    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == 3,
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 3 : 1),
     "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
 #undef TMM__NAMED
 #define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
 static_assert(
-    (0 TMM__REGISTER_LIST(TMM__NAMED)) == 2,
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 2 : 1),
     "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
     "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
 #undef TMM__NAMED
@@ -70,7 +70,7 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
     (void)p;
-    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
 }
 
 static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
@@ -93,11 +93,16 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
+/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
 static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
 {
-    (void)p, (void)row;
-    return 1;
+#if TMM__FAST
+    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
+        return 0;
+#endif
+    (void)p;
+    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
 static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,

@@ -147,7 +147,7 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials);
+    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
