@@ -2913,10 +2913,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_int8_integer           TMM_FN(gemm_int8_integer)
 #define tmm__xgemm_int8_is_open           TMM_FN(gemm_int8_is_open)
 #define tmm__xgemm_int8_load              TMM_FN(gemm_int8_load)
-#define tmm__xgemm_int8_mma_128x128       TMM_FN(gemm_int8_mma_128x128)
-#define tmm__xgemm_int8_mma_128x256       TMM_FN(gemm_int8_mma_128x256)
-#define tmm__xgemm_int8_mma_bytes_128x128 TMM_FN(gemm_int8_mma_bytes_128x128)
-#define tmm__xgemm_int8_mma_bytes_128x256 TMM_FN(gemm_int8_mma_bytes_128x256)
 #define tmm__xgemm_int8_norms             TMM_FN(gemm_int8_norms)
 #define tmm__xgemm_int8_open              TMM_FN(gemm_int8_open)
 #define tmm__xgemm_int8_open_copy         TMM_FN(gemm_int8_open_copy)
@@ -6732,6 +6728,15 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+static_assert((TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) &&
+                  TMM__PIPELINED_ROWS == (TMM__PIPELINED_MODE_A < 0 ? 8 : 16),
+              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
+              "launchers and KERNEL REDUCE know these tiles");
+static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
+                  (int)TMM__PIPELINED_DEPTH == 8,
+              "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies and "
+              "owns a fixed part of them, and launchers count steps of 8");
+
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -6753,13 +6758,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(
-        (TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) && (int)ROWS == (ANY ? 8 : 16),
-        "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
-        "launchers and KERNEL REDUCE know these tiles");
-    static_assert((int)THREADS == 128 && (int)UNIT == 64 && (int)DEPTH == 8,
-                  "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
-                  "and owns a fixed part of them, and launchers count steps of 8");
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
@@ -8016,9 +8014,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         DEEP = 2,
         TWO = 2
     };
-    enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
+    enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
-                      (int)WARP_ROWS >= 8 && (int)WARP_ROWS <= 64,
+                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
                   "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
                   "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
     static_assert(
@@ -8800,6 +8798,12 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
         LINES = 64 * TMM__TENSOR_WARPS / TMM__TENSOR_DEPTH * WIDTH,
         PASSES_A = 32 * DOWN / LINES
     };
+    static_assert(
+        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
+            ((int)LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
+            32 * DOWN % LINES == 0 && 32 * TMM__TENSOR_WARPS % LINES == 0,
+        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
+        "a multiple of 16, by which both edges of the tile can be divided");
     if (pass < PASSES_A) {
         tmm__xcopy_pass(stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass,
                         LINES * (ANY ? pass : 0) < rows, near);
@@ -8841,6 +8845,8 @@ static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char 
                                                           int half, int i, int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+    static_assert((int)TMM__TENSOR_DEPTH == 16,
+                  "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
 #pragma unroll
     for (int q = 0; q < 2; q++)
 #pragma unroll
@@ -9061,6 +9067,11 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
                                                               double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
+    static_assert(
+        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+            (TMM__TENSOR_WIDTH == 2 || 2 * TMM__TENSOR_WARPS * (int)BYTES <=
+                                           TMM__TENSOR_BYTES(32 * DOWN, 32 * TMM__TENSOR_WARPS)),
+        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
@@ -9089,6 +9100,10 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
+    static_assert(
+        (DOWN > 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
+        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
     int down, across, thread = tmm__thread(), lane = thread % 32;
@@ -9167,22 +9182,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
                       (int)STAGES * STAGE <= 99 * 1024,
                   "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
-    static_assert((int)DEPTH == 16, "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
-    static_assert(
-        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
-            (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
-            (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
-        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
-        "a multiple of 16, by which both edges of the tile can be divided");
-    static_assert(
-        (DOWN != 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
-        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
-        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
-    static_assert(
-        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
-            ((int)WIDTH == 2 ||
-             (int)THREADS / 32 * 16 * (int)TMM__TENSOR_PITCH * SIZE <= (int)STAGES * STAGE),
-        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);

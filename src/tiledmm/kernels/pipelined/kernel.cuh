@@ -144,6 +144,15 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+static_assert((TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) &&
+                  TMM__PIPELINED_ROWS == (TMM__PIPELINED_MODE_A < 0 ? 8 : 16),
+              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
+              "launchers and KERNEL REDUCE know these tiles");
+static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
+                  (int)TMM__PIPELINED_DEPTH == 8,
+              "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies and "
+              "owns a fixed part of them, and launchers count steps of 8");
+
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -165,13 +174,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(
-        (TMM__PIPELINED_MODE_A < 0) == (TMM__PIPELINED_MODE_B < 0) && (int)ROWS == (ANY ? 8 : 16),
-        "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are -1, and 16 if none is: "
-        "launchers and KERNEL REDUCE know these tiles");
-    static_assert((int)THREADS == 128 && (int)UNIT == 64 && (int)DEPTH == 8,
-                  "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
-                  "and owns a fixed part of them, and launchers count steps of 8");
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(

@@ -27,22 +27,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
                       (int)STAGES * STAGE <= 99 * 1024,
                   "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
-    static_assert((int)DEPTH == 16, "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
-    static_assert(
-        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
-            (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
-            (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
-        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
-        "a multiple of 16, by which both edges of the tile can be divided");
-    static_assert(
-        (DOWN != 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
-        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
-        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
-    static_assert(
-        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
-            ((int)WIDTH == 2 ||
-             (int)THREADS / 32 * 16 * (int)TMM__TENSOR_PITCH * SIZE <= (int)STAGES * STAGE),
-        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);

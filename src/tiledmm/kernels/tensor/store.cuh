@@ -198,6 +198,11 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
                                                               double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
+    static_assert(
+        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+            (TMM__TENSOR_WIDTH == 2 || 2 * TMM__TENSOR_WARPS * (int)BYTES <=
+                                           TMM__TENSOR_BYTES(32 * DOWN, 32 * TMM__TENSOR_WARPS)),
+        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
@@ -226,6 +231,10 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
+    static_assert(
+        (DOWN > 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
+        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
     int down, across, thread = tmm__thread(), lane = thread % 32;

@@ -144,6 +144,12 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
         LINES = 64 * TMM__TENSOR_WARPS / TMM__TENSOR_DEPTH * WIDTH,
         PASSES_A = 32 * DOWN / LINES
     };
+    static_assert(
+        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
+            ((int)LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
+            32 * DOWN % LINES == 0 && 32 * TMM__TENSOR_WARPS % LINES == 0,
+        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
+        "a multiple of 16, by which both edges of the tile can be divided");
     if (pass < PASSES_A) {
         tmm__xcopy_pass(stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass,
                         LINES * (ANY ? pass : 0) < rows, near);
@@ -185,6 +191,8 @@ static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char 
                                                           int half, int i, int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+    static_assert((int)TMM__TENSOR_DEPTH == 16,
+                  "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
 #pragma unroll
     for (int q = 0; q < 2; q++)
 #pragma unroll
