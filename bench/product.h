@@ -95,8 +95,10 @@ static inline void *data_of(const problem *q, const matrix *m, int set)
     static inline double letter##_time(const problem *q, tmm_kernel kernel)                        \
     {                                                                                              \
         const tmm_##letter##gemm__product p = letter##_product(q);                                 \
-        const tmm_##letter##gemm__kernel *row = tmm_##letter##gemm__row(kernel);                   \
-        return row->time(&p, row);                                                                 \
+        tmm__plan plan;                                                                            \
+        if (tmm_##letter##gemm__takes(kernel, &p) != TMM_OK) return HUGE_VAL;                      \
+        if (tmm_##letter##gemm__plan_by(kernel, &p, &plan) != TMM_OK) return HUGE_VAL;             \
+        return plan.time;                                                                          \
     }
 DEFINE_OURS(s, float)
 DEFINE_OURS(d, double)
@@ -126,6 +128,16 @@ static inline double predicted_for(const problem *q, tmm_kernel kernel)
     return q->element == TMM_FLOAT    ? s_time(q, kernel)
            : q->element == TMM_DOUBLE ? d_time(q, kernel)
                                       : i_time(q, kernel);
+}
+
+/* A kernel by its name; -1: there is none. */
+static inline int find_kernel(const char *word)
+{
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const char *name = tmm_kernel_string((tmm_kernel)k);
+        if (word && name && strcmp(name, word) == 0) return k;
+    }
+    return -1;
 }
 
 /* ---------------------------------- theirs ---------------------------------------------------- */

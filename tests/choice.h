@@ -77,12 +77,12 @@ static inline long long draw_size(int aligned)
     static double letter##_chosen_time(const asked *a, long long room)                              \
     {                                                                                               \
         const tmm_##letter##gemm__product p = letter##_asked(a, room);                              \
-        const tmm_##letter##gemm__kernel *row =                                                     \
-            tmm_##letter##gemm__row(letter##_choice_of(a, room));                                   \
-        if (tmm__current_device()->capability < 80 && row->value > TMM_REGISTER_128 &&              \
-            row->value != TMM_DIRECT && row->value != TMM_TENSOR_INT8)                              \
+        tmm__plan plan;                                                                             \
+        tmm_##letter##gemm__choose(&p, 1, tensor, &plan);                                           \
+        if (tmm__current_device()->capability < 80 && plan.value > TMM_REGISTER_128 &&              \
+            plan.value != TMM_DIRECT && plan.value != TMM_TENSOR_INT8)                              \
             return -1;                                                                              \
-        return row->takes(&p, row) == TMM_OK ? row->time(&p, row) : -1;                             \
+        return tmm_##letter##gemm__takes(plan.value, &p) == TMM_OK ? plan.time : -1;                \
     }                                                                                               \
     /* What TMM_AUTO remembers is what it would choose: of few sizes, so that most were asked for \
        before, with other strides, alignment, alpha and batches. */ \
@@ -99,8 +99,17 @@ static inline long long draw_size(int aligned)
             p.strideA = p.strideB = p.strideC = batch > 1 ? 1ll << 25 : 0;                          \
             memset(&p.A, tap_bits() % 2 ? 0x10 : 0x18, sizeof p.A);                                 \
             p.alpha = tap_bits() % 8 > 0;                                                           \
-            wrong += tmm_##letter##gemm__known_choice(&p, batch, tensor) !=                         \
-                     tmm_##letter##gemm__choice(&p, batch, tensor);                                 \
+            const tmm__plan *known;                                                                 \
+            tmm__plan plan;                                                                         \
+            tmm_##letter##gemm__choose(&p, batch, tensor, &plan);                                   \
+            wrong += tmm_##letter##gemm__known_plan(tensor ? TMM_AUTO_TENSOR : TMM_AUTO, &p,        \
+                                                    batch, &known) != TMM_OK;                       \
+            wrong += known->value != plan.value;                                                    \
+            if (p.alpha == 0) continue; /* without steps along k, launched by another plan */       \
+            wrong += known->kernel != plan.kernel || known->time != plan.time ||                    \
+                     known->blocks != plan.blocks || known->cut != plan.cut ||                      \
+                     known->slices != plan.slices ||                                                \
+                     known->s.streamk_tiles != plan.s.streamk_tiles;                                \
         }                                                                                           \
         tap_ok(wrong == 0, #letter "gemm, %s: what is remembered is what is chosen", gpu->name);    \
     }                                                                                               \

@@ -28,10 +28,11 @@ static char *read_file(const char *folder, const char *name)
     return text;
 }
 
-/* The PTX, or NULL; a warning counts as an error. */
-static char *compile(const char *source, const char *header, const char *option)
+/* The PTX, or NULL; a warning counts as an error. `header`: the text of a header in memory. */
+static char *compile_named(const char *source, const char *header, const char *name,
+                           const char *option)
 {
-    const char *names[1] = {"tiledmm.cuh"}, *options[2] = {"--gpu-architecture=compute_80", option};
+    const char *names[1] = {name}, *options[2] = {"--gpu-architecture=compute_80", option};
     nvrtcProgram program;
     size_t size = 0;
     char *ptx = NULL;
@@ -49,6 +50,11 @@ static char *compile(const char *source, const char *header, const char *option)
     }
     nvrtcDestroyProgram(&program);
     return ptx;
+}
+
+static char *compile(const char *source, const char *header, const char *option)
+{
+    return compile_named(source, header, "tiledmm.cuh", option);
 }
 
 /* README's call, which tests/nvrtc.sh has put into readme.h. */
@@ -110,11 +116,11 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "gemm_skinny_lines_16 "
 
 static const char kernels[] = SIMPLE("s") FAST("s")
-    MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "
+    MORE("s") "tmm_sgemm_pipelined_any tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "
               "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 tmm_sgemm_narrow_sum " /* float */
     SIMPLE("d") FAST("d") MORE("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
                                     "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " /* double */
-    SIMPLE("i") FAST("i") "tmm_igemm_pipelined ";
+    SIMPLE("i") FAST("i") "tmm_igemm_pipelined_any ";
 
 int main(int count, char **words)
 {
@@ -135,6 +141,13 @@ int main(int count, char **words)
     test_entries("from memory", ptx, kernels);
     free(ptx);
 
+    ptx = compile_named("#define TMM_SIMPLE\n#define TMM_NO_DOUBLE\n#define TMM_NO_INT\n"
+                        "#define TMM_HEADER \"product.cuh\"\n#include \"product.cuh\"\n",
+                        header, "product.cuh", NULL);
+    test_compiled("from memory under another name", ptx);
+    test_entries("from memory under another name", ptx, SIMPLE("s"));
+    free(ptx);
+
     ptx = compile("#define TMM_NO_READY_MADE\n"
                   "#define TMM_TYPE unsigned\n"
                   "#define TMM_NAME u\n"
@@ -146,7 +159,7 @@ int main(int count, char **words)
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
-                 "tmm_ugemm_register_128 tmm_ugemm_pipelined " FAST("u"));
+                 "tmm_ugemm_register_128 tmm_ugemm_pipelined_any " FAST("u"));
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

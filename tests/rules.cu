@@ -422,7 +422,7 @@ static void test_sectors(void)
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         tmm_dgemm__product p = tmm_dgemm__make_product(TMM_OP_N, cases[n].opB, 256, 256, cases[n].K,
                                                        cases[n].lda, cases[n].ldb);
-        tmm_dtensor__choice c;
+        tmm__plan c;
         memset(&c, 0, sizeof c);
         c.modeA = TMM__ALONG_K;
         c.modeB = cases[n].opB == TMM_OP_T ? TMM__ALONG_K : TMM__ALONG_LINES;

@@ -42,23 +42,25 @@ static inline tmm_status TMM_FN(gemm__strided_takes)(const TMM_FN(gemm__product)
                      tmm_kernel_string(row->value));
 }
 
-/* Not measured: TMM_AUTO does not take it. */
-static inline double TMM_FN(gemm__strided_time)(const TMM_FN(gemm__product) * p,
-                                                const TMM_FN(gemm__kernel) * row)
+/* Not measured: TMM_AUTO does not ask for it. */
+static inline tmm_status TMM_FN(gemm__strided_plan)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row,
+                                                    tmm__plan *plan)
 {
-    (void)p, (void)row;
-    return HUGE_VAL;
+    (void)row;
+    plan->kernel = (const void *)TMM_FN(gemm_strided);
+    plan->blocks = tmm__min((p->M * p->N + 255) / 256, 8ll * tmm__current_device()->processors);
+    plan->threads = 256;
+    return TMM_OK;
 }
 
 static inline tmm_status TMM_FN(gemm__strided)(const TMM_FN(gemm__product) * product,
-                                               const TMM_FN(gemm__kernel) * row)
+                                               const tmm__plan *plan)
 {
     TMM_FN(gemm__product) p = *product;
-    const long long blocks =
-        tmm__min((p.M * p.N + 255) / 256, 8ll * tmm__current_device()->processors);
     void *arguments[20];
-    (void)row, (void)TMM_FN(gemm__arguments)(&p, arguments);
-    return tmm__launch((const void *)TMM_FN(gemm_strided), dim3((unsigned)blocks, 1, p.batch),
-                       dim3(256), 0, arguments, p.stream);
+    (void)TMM_FN(gemm__arguments)(&p, arguments);
+    return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, 1, p.batch),
+                       dim3((unsigned)plan->threads), 0, arguments, p.stream);
 }
 #endif

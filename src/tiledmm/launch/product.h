@@ -1,5 +1,5 @@
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
+   Uses: launch/plan.h, kernels/tensor/sizes.h. Used by: the launchers, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
    row to row, from column to column, from product to product. */
@@ -15,7 +15,8 @@ typedef struct tmm__xgemm__product {
     long long ldc, strideC;
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
-                       the device; TMM__PACK: operands may be packed, in memory for copies of them */
+                       the device; TMM__PACK: operands may be packed, in memory for copies of them;
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -70,11 +71,29 @@ typedef struct tmm__xgemm__kernel {
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* Nanoseconds that it should take; HUGE_VAL: TMM_AUTO does not ask for it. */
-    double (*time)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* Launches it for a product that it takes. */
-    tmm_status (*run)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    /* Does TMM_AUTO ask for its plan? NULL: never. */
+    int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    /* How it is launched for a product that it takes, and the time of that. An error: this device
+       has no room for any instance. */
+    tmm_status (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
+                       tmm__plan *plan);
+    /* Launches it so. Where there is no memory for that it plans once more, without. */
+    tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
+
+/* The row of a kernel; NULL for what is none, or a name that gemm__stands_for replaces. The table is
+   in type/choose.h: a launcher that launches another finds it there. */
+static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
+
+/* The plan of a kernel for a product that it takes. */
+static inline tmm_status tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                             tmm__plan *plan)
+{
+    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    memset(plan, 0, sizeof *plan);
+    plan->value = kernel, plan->slices = 1;
+    return row->plan(p, row, plan);
+}
 
 /* Leading dimensions. */
 static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
@@ -126,6 +145,28 @@ static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
 }
 
 #if TMM__FAST
+/* What TMM_AUTO asks of all kernels with asynchronous copies: those of sm_80, elements of 4 bytes
+   and sizes that they reach. */
+static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+           tmm__xgemm__fits(row->value, p);
+}
+
+/* Can KERNEL TENSOR of double run on the current device? And is it faster there than multiply-adds one by
+   one? Others than these have few tensor-core units for double. */
+static inline int tmm__xgemm__tensor_fits(void)
+{
+    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
+}
+
+static inline int tmm__xgemm__tensor_pays(void)
+{
+    int capability = tmm__current_device()->capability;
+    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+}
+
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
 typedef struct tmm__xgemm__memory {
     char *all; /* from the pool; NULL: none was needed, or there was none */

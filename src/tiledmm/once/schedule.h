@@ -7,10 +7,11 @@
 enum { TMM__MOST_GRID = 65535 };
 
 /* What a launcher is allowed to do. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2 };
+enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
-   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
+   KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
+   shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,

@@ -99,7 +99,7 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
 #define TMM__NAME(value, string) \
     case value:                  \
         return string;
-#define TMM__KERNEL(value, string, run, tile) TMM__NAME(value, string)
+#define TMM__KERNEL(value, string, tile, ...) TMM__NAME(value, string)
     switch (kernel) {
         TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)
     case TMM_KERNEL_COUNT: break;

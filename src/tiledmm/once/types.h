@@ -25,7 +25,7 @@ typedef enum tmm_status TMM__INT {
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
 #define TMM__NAME(value, string)              value,
-#define TMM__KERNEL(value, string, run, tile) value,
+#define TMM__KERNEL(value, string, tile, ...) value,
 typedef enum tmm_kernel TMM__INT {
     TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL) /* TMM_AUTO = 0, TMM_GLOBAL, ... */
     TMM_KERNEL_COUNT                         /* not a kernel: how many there are */

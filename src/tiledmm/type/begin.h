@@ -42,26 +42,44 @@
 #else
 #define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
 #endif
-/* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
+/* For TMM__KERNEL_LIST: functions of a kernel that only some types and programs have. */
+#define TMM__LEFT_OUT tmm__xgemm__left_out, NULL, NULL, NULL
 #if TMM__FAST
-#define TMM__IF_FAST(run) run
+#define TMM__IF_FAST(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST(run) gemm__left_out
+#define TMM__IF_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__IS_FLOAT
-#define TMM__IF_FLOAT_FAST(run) TMM__IF_FAST(run)
+#if TMM__FAST && TMM__IS_FLOAT
+#define TMM__IF_FLOAT_FAST(...) __VA_ARGS__
 #else
-#define TMM__IF_FLOAT_FAST(run) gemm__left_out
+#define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__IS_FLOAT || TMM__IS_DOUBLE
-#define TMM__IF_FLOATING_FAST(run) TMM__IF_FAST(run)
+#if TMM__FAST && (TMM__IS_FLOAT || TMM__IS_DOUBLE)
+#define TMM__IF_FLOATING_FAST(...) __VA_ARGS__
 #else
-#define TMM__IF_FLOATING_FAST(run) gemm__left_out
+#define TMM__IF_FLOATING_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
-#define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
+#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
+#define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
+#define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
+#endif
+#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE
+#define TMM__IF_TENSOR(...) __VA_ARGS__
+#else
+#define TMM__IF_TENSOR(...) NULL, NULL, NULL
+#endif
+#if TMM__DOUBLE_TENSOR
+#define TMM__IF_INT8(...) __VA_ARGS__
+#else
+#define TMM__IF_INT8(...) NULL, NULL, NULL
+#endif
+/* The kernel that converts operands, where there is one. */
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
+#define TMM__CONVERTS   1
+#define TMM__CONVERTING (TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8)
+#else
+#define TMM__CONVERTS 0
 #endif
 #if TMM__KERNELS /* before the errors that follow from another type */
 static_assert(

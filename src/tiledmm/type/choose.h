@@ -1,10 +1,9 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h.
-   Used by: type/dispatch.h. */
+   Uses: once/kernels.h, launch/product.h, the launchers. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
-static inline tmm_status tmm__xgemm__left_out_takes(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -13,112 +12,88 @@ static inline tmm_status tmm__xgemm__left_out_takes(const tmm__xgemm__product *p
                      tmm_kernel_string(row->value));
 }
 
-static inline double tmm__xgemm__left_out_time(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL;
-}
-
-static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__left_out_takes(p, row);
-}
-
-#if TMM__FLOAT_TENSOR
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row);
-#endif
-#if TMM__DOUBLE_TENSOR
-static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row);
+#if TMM__CONVERTS
+static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
 #endif
 
-/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
 {
-#define TMM__NAME(value, string) {value, 0, NULL, NULL, NULL},
-#define TMM__KERNEL(value, string, run, tile) \
-    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(TMM__JOIN(run, _time)), TMM_FN(run)},
+#define TMM__NAME(value, string)              {value, 0, NULL, NULL, NULL, NULL},
+#define TMM__KERNEL(value, string, tile, ...) {value, tile, __VA_ARGS__},
     static const tmm__xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
 #undef TMM__NAME
 #undef TMM__KERNEL
-    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
+    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].takes == NULL) return NULL;
     return &rows[kernel];
 }
 
-/* The tile with which TMM_REGISTER should be faster. */
-static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
-                                                   long long batch)
-{
-    tmm__xgemm__product product = *given, *p = &product;
-    product.batch = (unsigned)tmm__min(batch, INT_MAX);
-    const double small = tmm__xgemm__register_time(p, tmm__xgemm__row(TMM_REGISTER_64));
-    const double large = tmm__xgemm__register_time(p, tmm__xgemm__row(TMM_REGISTER_128));
-    return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
-}
-
-/* May TMM_AUTO take this kernel? The fast ones but TMM_DIRECT need copies of sm_80, elements of 4
-   bytes and sizes that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
-static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p,
-                                       int tensor)
+/* May TMM_AUTO take this kernel? */
+static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p)
 {
     const double most = INT_MAX, tile = row->tile;
-    if (ceil(p->M / tile) * ceil(p->N / tile) > most) return 0;
-    if (row->value <= TMM_REGISTER_128 || row->value == TMM_DIRECT) return 1;
-#if TMM__FLOAT_TENSOR
-    if (row->value == TMM_TENSOR &&
-        (!tensor || (TMM_SUM)p->alpha == 0 || !tmm__xgemm__float_fits(p->M, p->N, p->K)))
-        return 0;
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (row->value == TMM_TENSOR_INT8)
-        return tensor && (TMM_SUM)p->alpha != 0 && tmm__xgemm__int8_fits(p->M, p->N, p->K) &&
-               tmm__xgemm__fits(row->value, p);
-#endif
-    (void)tensor;
-#if TMM__FAST
-    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm__xgemm__fits(row->value, p);
-#else
-    return 0;
-#endif
+    return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
 }
 
-/* The rule of TMM_AUTO: the kernel that should take the least time, by its launcher's plan and the
-   costs in once/tuning.h. Of equal ones, the first of the list. */
+/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
+   equal ones, the first of the list. `tensor`: elements may be split. */
+static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
+                                      tmm__plan *best)
+{
+    tmm__xgemm__product p = *given;
+    tmm__plan plan;
+    p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
+    p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
+    p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    best->value = TMM_AUTO, best->time = HUGE_VAL;
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
+        if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
+        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
+            *best = plan;
+    }
+    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+}
+
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
                                             int tensor)
 {
-    tmm__xgemm__product p = *given;
-    tmm_kernel best = TMM_REGISTER_64;
-    double least = HUGE_VAL;
-    p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
-    p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
-    p.allowed = p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
-        if (row == NULL || !tmm__xgemm__eligible(row, &p, tensor)) continue;
-        const double time = row->time(&p, row);
-        if (time < least) least = time, best = row->value;
-    }
-    return best;
+    tmm__plan plan;
+    tmm__xgemm__choose(given, batch, tensor, &plan);
+    return plan.value;
 }
 
-/* The same. A thread keeps its latest choices, since looking at all plans takes the host as long as
-   a launch. The key is all that a choice may depend on. */
-static inline tmm_kernel tmm__xgemm__known_choice(const tmm__xgemm__product *p, long long batch,
-                                                  int tensor)
+/* What a launcher gets for the first launch of a batch. */
+static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__product *given,
+                                                           long long batch)
+{
+    tmm__xgemm__product p = *given;
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if (p.K == 0) {
+        p.alpha = 0;
+        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
+    }
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    p.batch = (unsigned)tmm__min(batch, TMM__MOST_GRID);
+    return p;
+}
+
+/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
+   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   until the next call. The key is all that it may depend on. */
+static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                                long long batch, const tmm__plan **plan)
 {
     static thread_local struct {
         long long key[16];
-        tmm_kernel kernel;
+        tmm__plan plan;
     } known[TMM__KNOWN_CHOICES];
     const size_t line = 127; /* of the address, what may count */
-    const long long flags = (long long)(((size_t)p->A & line) << 24 | ((size_t)p->B & line) << 16 |
-                                        ((size_t)p->C & line) << 8) |
-                            (long long)tensor << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
+    const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
+                                        ((size_t)p->C & line) << 16) |
+                            (long long)kernel << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
                             ((TMM_SUM)p->beta == 0);
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
@@ -127,11 +102,22 @@ static inline tmm_kernel tmm__xgemm__known_choice(const tmm__xgemm__product *p, 
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    if (!TMM__REMEMBERS || memcmp(known[place].key, key, sizeof key) != 0) {
-        known[place].kernel = tmm__xgemm__choice(p, batch, tensor);
-        memcpy(known[place].key, key, sizeof key);
+    *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
+    const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
+    tmm_status status = TMM_OK;
+    memset(known[place].key, 0, sizeof key); /* of no product */
+    if (chooses) {
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
+                           &known[place].plan);
+        kernel = (*plan)->value;
     }
-    return known[place].kernel;
+    /* Chosen was for the K and the batch that were given. */
+    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
+        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
+    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
+    return status;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)

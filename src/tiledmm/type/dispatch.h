@@ -1,5 +1,5 @@
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, the launchers. Used by: callers. */
+   Uses: type/choose.h, launch/product.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -41,35 +41,52 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
     return tmm__check_batch_overlap(o, strides, batch);
 }
 
-/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
-   be used, the better tile of TMM_REGISTER. */
-static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             long long batch)
+/* The tile with which TMM_REGISTER should be faster. */
+static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
+                                                   long long batch)
 {
-    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return tmm__xgemm__known_choice(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
-#if TMM__FLOAT_TENSOR
-    /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__float_fits(p->M, p->N, p->K)))
-        return tmm__xgemm__choice(p, batch, 0);
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8 &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__int8_fits(p->M, p->N, p->K)))
-        return tmm__xgemm__choice(p, batch, 0);
+    tmm__xgemm__product p = *given;
+    tmm__plan small, large;
+    p.batch = (unsigned)tmm__min(batch, INT_MAX);
+    (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
+    (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+/* What stands behind a name: TMM_AUTO in place of a conversion that cannot be used, others in place
+   of kernels that this type or product does not have, the better tile of TMM_REGISTER. */
+static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                                long long batch)
+{
+#if TMM__CONVERTS
+    if (kernel == TMM__CONVERTING &&
+        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__converted_fits(p->M, p->N, p->K)))
+        return TMM_AUTO;
 #endif
 #if TMM__FAST
     if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
         tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
-#endif
-#if TMM__FAST && TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = tmm__xgemm__pipelined_double(p);
+    /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
+       it does not pay, units of double bound every kernel. */
+    if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
+        kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
+                                                                              : TMM_REGISTER;
 #endif
     if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
+}
+
+/* The same, and the choice of TMM_AUTO for a batch that is not empty. */
+static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                             long long batch)
+{
+    const tmm__plan *plan;
+    kernel = tmm__xgemm__stands_for(kernel, p, batch);
+    if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
+    (void)tmm__xgemm__known_plan(kernel, p, batch, &plan);
+    return plan->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -92,37 +109,20 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 /* Products of one launch, by a kernel that takes them. */
 static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
-    return row->run(p, row);
+    tmm__plan plan;
+    const tmm_status status = tmm__xgemm__plan_by(kernel, p, &plan);
+    return status != TMM_OK ? status : tmm__xgemm__row(kernel)->launch(p, &plan);
 }
 
-#if TMM__FLOAT_TENSOR
-/* KERNEL TENSOR FLOAT; strictly, if there is no memory for its operands. */
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+#if TMM__CONVERTS
+/* KERNEL TENSOR FLOAT or INT8; strictly, if there is no memory for its operands. */
+static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan)
 {
     size_t missing = 0;
-    (void)row;
-    tmm_status status = tmm__xgemm__float(p, NULL, &missing);
+    tmm_status status = tmm__xgemm__converted(p, plan, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__resolve(kernel, p, p->batch);
-    status = tmm__xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
-}
-#endif
-
-#if TMM__DOUBLE_TENSOR
-/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
-static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row)
-{
-    size_t missing = 0;
-    (void)row;
-    tmm_status status = tmm__xgemm__int8_products(p, NULL, &missing);
-    if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__resolve(kernel, p, p->batch);
+    kernel = tmm__xgemm__stands_for(kernel, p, p->batch);
     status = tmm__xgemm__takes(kernel, p);
     return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
 }
@@ -132,24 +132,25 @@ static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
 static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__product *given,
                                            long long batch)
 {
-    tmm__xgemm__product p = *given;
-    kernel = tmm__xgemm__resolve(kernel, &p, batch);
-    tmm_status status = tmm__xgemm__takes(kernel, &p);
-    if (status != TMM_OK || p.M == 0 || p.N == 0 || batch == 0) return status;
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if ((TMM_SUM)p.alpha == 0) p.K = 0;
-    if (p.K == 0) {
-        p.alpha = 0;
-        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
-    }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    kernel = tmm__xgemm__stands_for(kernel, given, batch);
+    const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
+    const int empty = given->M == 0 || given->N == 0 || batch == 0;
+    const tmm__plan *plan;
+    tmm__plan next;
+    tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
+    if (status != TMM_OK || empty) return status;
+    status = tmm__xgemm__known_plan(kernel, given, batch, &plan);
+    if (chooses && status == TMM_OK) status = tmm__xgemm__takes(plan->value, given);
+    tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        status = tmm__xgemm__run(kernel, &p);
+        if (first > 0) { /* their number and alignment may be others */
+            status = tmm__xgemm__plan_by(plan->value, &p, &next);
+            plan = &next;
+        }
+        if (status == TMM_OK) status = tmm__xgemm__row(plan->value)->launch(&p, plan);
     }
     return status;
 }

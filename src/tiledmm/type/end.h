@@ -8,10 +8,15 @@
 #undef TMM__IF_FLOAT
 #undef TMM__IF_DOUBLE
 #undef TMM__IF_FLOATING
+#undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_FLOATING_FAST
+#undef TMM__IF_TENSOR
+#undef TMM__IF_INT8
+#undef TMM__CONVERTS
+#undef TMM__CONVERTING
 #undef TMM__SHARED_TILE
 #undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY

@@ -50,21 +50,14 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
 static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
-#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
-    const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
+#if TMM__CONVERTS
     tmm__xgemm__product square =
         tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm__xgemm__choice(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
-#endif
-#if TMM__FLOAT_TENSOR
-    if (kernel == TMM_TENSOR && tmm__xgemm__float_fits(p->M, p->N, p->K)) return kernel;
-    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8 && tmm__xgemm__int8_fits(p->M, p->N, p->K)) return kernel;
-    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
+        kernel = tmm__xgemm__choice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
+    if (kernel == TMM__CONVERTING && tmm__xgemm__converted_fits(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
@@ -99,26 +92,16 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
-#if TMM__FLOAT_TENSOR
-    if (kernel == TMM_TENSOR) {
+#if TMM__CONVERTS
+    if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
-        tmm_status status = tmm__xgemm__float(&p, NULL, &missing);
+        tmm__plan plan;
+        tmm_status status = tmm__xgemm__plan_by(kernel, &p, &plan);
+        if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
-                             missing);
-        return status;
-    }
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_TENSOR_INT8) {
-        size_t missing = 0;
-        tmm_status status = tmm__xgemm__int8_products(&p, NULL, &missing);
-        if (status == TMM_OK && missing > 0)
-            return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
-                             "bytes",
-                             missing);
+                             "kernel %s: no memory to convert blocks of A and B: %zu bytes",
+                             tmm_kernel_string(kernel), missing);
         return status;
     }
 #endif

@@ -24,25 +24,25 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__COUNT
 
 #define TMM__PASS 1
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 2
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 3
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #if TMM__FAST
 #define TMM__PASS 4
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 5
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #if TMM__FLOAT_TENSOR
 #define TMM__PASS 6
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #endif

@@ -3,106 +3,16 @@
    Uses: kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
-#if TMM__FLOAT_TENSOR
-/* What this type has, under one name: the most lines or k; whether the kernel takes a product;
-   bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
-
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
-{
-    return tmm__xgemm__float_fits(M, N, K);
-}
-
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
-{
-    size_t bytes = 0;
-    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
-    return bytes;
-}
-
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
-{
-    const int along_k = (request->op == TMM_OP_N) != request->is_B;
-    const long long ld = request->ld;
-    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
-                             along_k ? 1 : ld, 0};
-    size_t offset = 0;
-    const tmm__fp16_operand to =
-        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
-    const tmm__lines both[2] = {from, from};
-    const tmm__fp16_operand operands[2] = {to, to};
-    const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
-}
-
-/* Its bytes if `missing` is NULL; else the product, as gemm__float. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
-                                               const tmm_prepared *const *prepared, size_t *missing,
-                                               size_t *bytes)
-{
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const tmm_prepared *from = prepared[i];
-        size_t offset = 0;
-        if (from == NULL) continue;
-        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, p->K, 1);
-        ready[i] = &halves[i];
-    }
-    if (missing != NULL) return tmm__xgemm__float(p, ready, missing);
-    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
-    *bytes = tmm__xgemm__float_place(p, ready, &choice, 1, NULL).bytes;
-    return TMM_OK;
-}
-#else
-enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
-
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
-{
-    return tmm__xgemm__int8_fits(M, N, K);
-}
-
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
-{
-    size_t bytes = 0;
-    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
-    return bytes;
-}
-
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
-{
-    const int along_k = (request->op == TMM_OP_N) != request->is_B;
-    const long long ld = request->ld;
-    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
-                                  along_k ? 1 : ld};
-    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
-}
-
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p,
-                                               const tmm_prepared *const *prepared, size_t *missing,
-                                               size_t *bytes)
-{
-    long long M = p->M, N = p->N, K = p->K;
-    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
-    if (missing != NULL) return tmm__xgemm__int8_products(p, prepared, missing);
-    *bytes = tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
-    return TMM_OK;
-}
-#endif
-
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
     const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
-    const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
-                         tmm_kernel_string(kernel), lines, K);
+                         tmm_kernel_string(TMM__CONVERTING), lines, K);
     if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
     return TMM_OK;
 }
@@ -223,8 +133,11 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__plan plan;
     p.batch = 1;
-    return tmm__xgemm__converted(&p, prepared, NULL, bytes);
+    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    if (status == TMM_OK) *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    return status;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -257,14 +170,16 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
-        return tmm__xgemm_with(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N, K,
-                               alpha, A, lda, B, ldb, beta, C, ldc, stream);
+        return tmm__xgemm_with(TMM__CONVERTING, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                               ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = tmm__xgemm__converted(&p, prepared, &missing, NULL);
+    tmm__plan plan;
+    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;

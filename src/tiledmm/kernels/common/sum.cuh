@@ -43,8 +43,8 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
     for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
 }
 
-/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+/* KERNEL SUM. For a product that was split along k over blocks: adds their partial sums, M x N
+   matrices, always in this order, and computes C = alpha sum + beta C. A block
    of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up

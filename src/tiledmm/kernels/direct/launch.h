@@ -1,14 +1,6 @@
-/* src/tiledmm/kernels/direct/launch.h. LAUNCHER of KERNEL DIRECT.
-   Uses: launch/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
+   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* How a launch of KERNEL DIRECT is made. */
-typedef struct tmm__xdirect__choice {
-    int block_log2, group_log2, layout; /* threads of a block, and of a group in it */
-    int cluster_log2;                   /* blocks that have the k of the same groups */
-    double blocks;                      /* for each product */
-    double time;                        /* nanoseconds that it should take */
-} tmm__xdirect__choice;
-
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
    in the other are taken to lie apart. */
@@ -39,24 +31,25 @@ static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__p
     return p->rsB == 1 && p->csB != 1 ? HUGE_VAL : cols * size;
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads in each block. `load`: of the product, with a
+/* Nanoseconds with groups of 2^team_log2 threads in each block. `load`: of the product, with a
    block for each element. */
-static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm__xgemm__product *p,
+static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__product *p,
                                               const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const double group = 1 << c->group_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
+    const double group = 1 << c->team_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
     const double member_k = ceil(K / (group * cluster));
-    c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
-    const double threads = 1 << c->block_log2;
-    c->blocks = ceil((double)p->M * p->N * group / threads) * cluster;
+    c->threads = 1 << (c->team_log2 > TMM__DIRECT_BLOCK ? c->team_log2 : (int)TMM__DIRECT_BLOCK);
+    const double threads = c->threads;
+    const double blocks = ceil((double)p->M * p->N * group / threads) * cluster;
+    c->blocks = (long long)blocks;
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = tmm__xgemm__direct_lines(member, p->csA, rows, p->rsA) +
                          tmm__xgemm__direct_lines(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
+    const double warps = ceil(blocks * p->batch / load->processors) * threads / 32;
     const double bytes = tmm__xgemm__direct_bytes(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
@@ -65,7 +58,7 @@ static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm
     /* Blocks that find no room wait for that long, once more. */
     const double resident = sizeof(TMM_TYPE) > 4 ? TMM__DIRECT_RESIDENT_8 : TMM__DIRECT_RESIDENT;
     const double room = load->processors * floor(resident / threads);
-    if (p->batch == 1) clocks *= ceil(c->blocks / room);
+    if (p->batch == 1) clocks *= ceil(blocks / room);
     clocks += warps * (t->warp + member_k * (t->load + t->line * lines));
     clocks += t->byte * bytes * K / cluster * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
@@ -81,36 +74,39 @@ static inline double tmm__xgemm__direct_guess(tmm__xdirect__choice *c, const tmm
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm__xdirect__choice tmm__xgemm__direct_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
 {
-    tmm__xdirect__choice best, c;
+    tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    (void)row;
+    c.kernel = (const void *)tmm__xgemm_direct, c.tile_m = c.tile_n = 1;
     const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
-                         tmm__has_clusters((const void *)tmm__xgemm_direct);
+                         tmm__has_clusters(c.kernel);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
     if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
-    memset(&best, 0, sizeof best);
-    best.time = HUGE_VAL;
+    best->time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
-            c.group_log2 = n, c.layout = layout, c.cluster_log2 = 0;
+            c.instance = c.layout = layout, c.team_log2 = n, c.cluster_log2 = 0;
+            c.cut = TMM__PLAN_WHOLE, c.slices = 1 << n;
             c.time = tmm__xgemm__direct_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
-            if (c.time < best.time) best = c;
-            c.cluster_log2 = TMM__DIRECT_CLUSTER;
+            if (c.time < best->time) *best = c;
+            c.cluster_log2 = TMM__DIRECT_CLUSTER, c.cut = TMM__PLAN_CLUSTERS;
             if (!clusters || n > TMM__DIRECT_BLOCK ||
                 1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
                 (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
                 continue;
             c.time = tmm__xgemm__direct_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
-            if (c.time < best.time && c.blocks <= INT_MAX) best = c;
+            if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
-    return best;
+    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
@@ -121,25 +117,22 @@ static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm__xgemm__direct_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__direct_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
-    if (p->K > INT_MAX || work > tmm__direct_most(p->M, p->N))
-        return HUGE_VAL; /* no need to look */
-    return tmm__xgemm__direct_plan(p).time;
+    return p->K <= INT_MAX && work <= tmm__direct_most(p->M, p->N);
 }
 
-static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product p = *given;
-    tmm__xdirect__choice c = tmm__xgemm__direct_plan(&p);
+    tmm__plan c = *plan;
     void *arguments[26];
-    (void)row;
+    int block_log2 = c.team_log2 > TMM__DIRECT_BLOCK ? c.team_log2 : (int)TMM__DIRECT_BLOCK;
     int count = tmm__xgemm__arguments(&p, arguments);
-    arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
+    arguments[count++] = &block_log2, arguments[count++] = &c.team_log2;
     arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
     /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
     int magic_log2 = 0;
@@ -147,18 +140,18 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given,
     const unsigned long long N = (unsigned long long)p.N;
     unsigned magic = (unsigned)((((1ull << magic_log2) - N) << 32) / N) + 1;
     /* Which members add their sums by shuffles, and how far apart the others are: see there. */
-    const int groups_log2 = c.block_log2 - c.group_log2, members = c.layout == TMM__MEMBERS;
+    const int groups_log2 = block_log2 - c.team_log2, members = c.layout == TMM__MEMBERS;
     int beside = members ? 1 : 1 << groups_log2;
-    int lanes = members && c.group_log2 < 5 ? 1 << c.group_log2 : 32;
+    int lanes = members && c.team_log2 < 5 ? 1 << c.team_log2 : 32;
     int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
-    int warps_log2 = (members ? c.group_log2 : c.block_log2) - apart_log2;
+    int warps_log2 = (members ? c.team_log2 : block_log2) - apart_log2;
     arguments[count++] = &magic, arguments[count++] = &magic_log2;
     arguments[count++] = &beside, arguments[count++] = &lanes;
     arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
     if (c.cluster_log2 > 0)
-        return tmm__launch_clusters((const void *)tmm__xgemm_direct, (int)c.blocks,
-                                    1 << c.block_log2, 1 << c.cluster_log2, 0, arguments, p.stream);
-    return tmm__launch((const void *)tmm__xgemm_direct, dim3((unsigned)c.blocks, 1, p.batch),
-                       dim3(1u << c.block_log2), 0, arguments, p.stream);
+        return tmm__launch_clusters(c.kernel, (int)c.blocks, c.threads, 1 << c.cluster_log2, 0,
+                                    arguments, p.stream);
+    return tmm__launch(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), dim3((unsigned)c.threads), 0,
+                       arguments, p.stream);
 }
 #endif

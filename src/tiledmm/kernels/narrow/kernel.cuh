@@ -32,9 +32,9 @@ TMM_KERNEL void __launch_bounds__(256)
         upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
         turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
 
-   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
-   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
-   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   Few multiply-adds may be wasted on lines that P does not have. So a tile has 24, 32, 48 or 64
+   lines of P and 512 or 256 of Q, all by the same code. A thread has 3 or 4 groups of 4 lines of P,
+   and twice 4 lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
    others along Q, and the four warps side by side:
 
       group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
@@ -97,10 +97,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
-   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
-   C, so that an element takes a few additions; a warp has neighbours in a row. */
+/* Stores a group of a tile to C, or unchanged to the matrix of this part. The group lies in shared
+   memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
+   the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
+   of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -225,7 +225,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second half of 256 lines */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];

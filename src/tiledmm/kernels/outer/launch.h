@@ -1,19 +1,11 @@
-/* src/tiledmm/kernels/outer/launch.h. LAUNCHER of KERNEL OUTER.
-   Uses: launch/product.h. Used by: type/choose.h, type/dispatch.h. */
+/* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
+   Uses: launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
     int warp_rows, cols, bytes; /* of C that a warp computes; for each k that is copied */
     const void *kernel;
 } tmm__xouter__instance;
-
-/* How a launch of KERNEL OUTER is made. */
-typedef struct tmm__xouter__choice {
-    tmm__xouter__instance instance;
-    int warps, depth; /* of a block; k in shared memory, 0: none */
-    double down, across;
-    double time; /* nanoseconds that it should take */
-} tmm__xouter__choice;
 
 /* The number under which an instance was measured. Others go by the area of a warp, of the first. */
 static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
@@ -26,24 +18,24 @@ static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, dou
     return n;
 }
 
-/* Nanoseconds with an instance: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c,
+/* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
                                              const tmm__xgemm__product *p)
 {
     double area;
-    const int n = tmm__xgemm__outer_measured(&c->instance, &area);
+    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
     const size_t sector = 32;
-    const double blocks = ceil(c->down * c->across * p->batch / load.processors);
+    const double blocks = ceil((double)c->down * (double)c->blocks * p->batch / load.processors);
     /* Elements that a thread copies. */
-    const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
+    const double copies = K * (i->warp_rows + (double)i->cols / warps) / 32;
     const int apart =
-        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && c->instance.cols == 32 && c->across > 1;
-    double clocks = c->warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += c->warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
-    if (c->depth > 0) clocks += c->warps * copies * t->copied;
+        (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && i->cols == 32 && c->blocks > 1;
+    double clocks = warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    if (c->depth > 0) clocks += warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
                            : t->direct + t->direct_each * fmax(K - 1, 0);
@@ -54,7 +46,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__xouter__choice *c,
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -63,55 +56,52 @@ static inline tmm__xouter__choice tmm__xgemm__outer_plan(const tmm__xgemm__produ
 #undef TMM__ROW
     const int count = (int)(sizeof instances / sizeof *instances);
     const int direct = p->K > 0 && p->K <= TMM__OUTER_DIRECT, least = direct ? 2 : 4;
-    tmm__xouter__choice best, c;
-    memset(&best, 0, sizeof best);
-    best.time = HUGE_VAL;
+    tmm__plan c = *best;
+    (void)row;
+    best->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
-        c.instance = instances[n];
-        const int most = tmm__current_device()->shared / c.instance.bytes / (int)TMM__OUTER_STEP;
+        const tmm__xouter__instance *i = &instances[n];
+        const int most = tmm__current_device()->shared / i->bytes / (int)TMM__OUTER_STEP;
         const int steps =
             (int)((tmm__min(p->K, TMM__OUTER_MOST) + TMM__OUTER_STEP - 1) / TMM__OUTER_STEP);
+        c.instance = n, c.kernel = i->kernel;
         c.depth = direct ? 0 : (steps < 1 ? 1 : steps < most ? steps : most) * (int)TMM__OUTER_STEP;
-        for (c.warps = least; c.warps <= (int)TMM__OUTER_WARPS; c.warps *= 2) {
-            c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
-            c.across = ceil((double)p->N / c.instance.cols);
-            if (c.down > (int)TMM__MOST_GRID) continue;
-            c.time = tmm__xgemm__outer_guess(&c, p);
-            c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
-            if (c.time < best.time) best = c;
+        c.bytes = c.depth * i->bytes;
+        for (int warps = least; warps <= (int)TMM__OUTER_WARPS; warps *= 2) {
+            const double down = ceil((double)p->M / (warps * i->warp_rows));
+            if (down > (int)TMM__MOST_GRID) continue;
+            c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
+            c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
+            c.time = tmm__xgemm__outer_guess(&c, i, p);
+            c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
+            if (c.time < best->time) *best = c;
         }
     }
-    return best;
+    if (best->time < HUGE_VAL) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
                                                  const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (p->K > INT_MAX)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
-    if (tmm__xgemm__outer_plan(p).time == HUGE_VAL)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
-    return TMM_OK;
+    if (p->K <= INT_MAX) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm__xgemm__outer_time(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
 {
-    (void)row;
-    return p->K > TMM__OUTER_MOST ? HUGE_VAL : tmm__xgemm__outer_plan(p).time;
+    return p->K <= TMM__OUTER_MOST && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given,
-                                           const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product p = *given;
-    tmm__xouter__choice c = tmm__xgemm__outer_plan(&p);
+    int depth = plan->depth;
     void *arguments[20];
-    (void)row;
-    arguments[tmm__xgemm__arguments(&p, arguments)] = &c.depth;
-    return tmm__launch(c.instance.kernel, dim3((unsigned)c.across, (unsigned)c.down, p.batch),
-                       dim3((unsigned)(32 * c.warps)), c.depth * c.instance.bytes, arguments,
-                       p.stream);
+    arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
+    return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
+                       dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }
 #endif

@@ -1,9 +1,9 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == -1,
-              "TMM__PIPELINED_LIST: the first instance must be ANY, with modes -1");
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
@@ -11,15 +11,6 @@ typedef struct tmm__xpipelined__instance {
     int blocks, modeA, modeB;
     const void *kernel;
 } tmm__xpipelined__instance;
-
-/* How a launch of KERNEL PIPELINED is made. */
-typedef struct tmm__xpipelined__choice {
-    int modeA, modeB; /* how operands are copied: TMM__ALONG_K and so on */
-    int instance, tile_m, tile_n, blocks;
-    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
-    double time;              /* nanoseconds that it should take */
-    tmm__schedule s;
-} tmm__xpipelined__choice;
 
 /* Instance number n, NULL behind the last. */
 static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
@@ -37,14 +28,13 @@ static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
     const tmm__xpipelined__instance *i)
 {
     const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA < 0 ? 0 : tn ? 1 : 2];
+    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
-                                               const tmm__xgemm__product *p, int instance,
-                                               int number)
+static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
+                                               int instance, int number)
 {
     const long long M = p->M, N = p->N;
     const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
@@ -53,49 +43,52 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__xpipelined__choice *c,
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
-    c->instance = instance;
+    c->instance = number, c->kernel = i->kernel;
+    c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
     d.blocks = i->blocks;
-    d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
+    d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
     d.costs = tmm__xgemm__pipelined_costs(i);
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
-    c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
+    tmm__plan_pipelined(c, &d);
     c->s.is_tall = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
 {
+    (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
     const long long M = p->M, N = p->N;
-    tmm__xpipelined__choice best, c;
-    memset(&c, 0, sizeof c);
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
-    c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    best = c;
-    tmm__xgemm__pipelined_tiles(&best, p, 0, 0);
+    best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    tmm__plan c = *best;
+    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
     const tmm__xpipelined__instance *i;
-    int count = 1, tn = 0; /* the instances; the one for vectors of both operands */
+    int count = 1; /* of the instances */
     for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
-        if (i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS) tn = count;
         if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
         tmm__xgemm__pipelined_tiles(&c, p, count, count);
-        if (c.time < best.time) best = c;
+        if (c.time < best->time) *best = c;
     }
-    (void)tn;
 #if TMM__IS_FLOAT
-    /* Should operands be packed for TN, which could use these in place? */
+    int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
+    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
+                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
+        tn--;
+    /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
@@ -104,38 +97,22 @@ static inline tmm__xpipelined__choice tmm__xgemm__pipelined_plan(const tmm__xgem
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
         tmm__xgemm__pipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
-        if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
+        if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return best;
-}
-
-static inline tmm_status tmm__xgemm__pipelined_takes(const tmm__xgemm__product *p,
-                                                     const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__check_reach(p, row);
-}
-
-static inline double tmm__xgemm__pipelined_time(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    return tmm__xgemm__pipelined_plan(p).time;
+    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__xgemm__kernel *row)
+                                               const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and
-       packing. */
-    tmm__xpipelined__choice c;
+    tmm__plan c = *plan;
     tmm__xgemm__memory memory;
-    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm__xgemm__pipelined_plan(p);
-        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
+    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
@@ -144,17 +121,17 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     void *arguments[20];
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const void *kernel = tmm__xgemm__pipelined_instance(c.instance)->kernel;
+    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status =
-            tmm__launch_clusters(kernel, c.blocks, 128, c.s.cluster, bytes, arguments, p->stream);
+        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
+                                      p->stream);
     } else if (status == TMM_OK) {
-        status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
-                             p->stream);
+        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)c.threads), 0, arguments, p->stream);
         if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, c.instance == 0 ? 8 : 16, c.s.is_tall ? 4 : 2,
-                                        c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
+            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
+                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;

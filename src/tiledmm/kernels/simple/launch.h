@@ -15,38 +15,42 @@ static_assert(
     "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
 #undef TMM__NAMED
 
-/* A block of threads for each tile of C, of row->tile x row->tile elements. */
+/* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
+static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row, const void *kernel,
+                                                double time, tmm__plan *plan)
+{
+    plan->kernel = kernel, plan->time = time;
+    plan->tile_m = plan->tile_n = row->tile;
+    plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
+    plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
+    return TMM_OK;
+}
+
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
-                                           const tmm__xgemm__kernel *row, const void *kernel,
-                                           dim3 block)
+                                           const tmm__plan *plan)
 {
     tmm__xgemm__product p = *product;
-    const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
+    const unsigned edge = (unsigned)plan->tile_m;
+    const dim3 block = edge > 32 ? dim3((unsigned)plan->threads) : dim3(edge, edge);
     void *arguments[20];
     (void)tmm__xgemm__arguments(&p, arguments);
-    return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
+    return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, 1, p.batch), block, 0, arguments,
                        p.stream);
 }
 
-static inline tmm_status tmm__xgemm__global_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row)
 {
     (void)p, (void)row;
     return TMM_OK;
 }
 
-static inline tmm_status tmm__xgemm__global(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+/* Its time is not looked at: it is always slower than TMM_SHARED. */
+static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    const unsigned edge = (unsigned)row->tile;
-    return tmm__xgemm__tiles(p, row, (const void *)tmm__xgemm_global, dim3(edge, edge));
-}
-
-static inline double tmm__xgemm__global_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL; /* always slower than TMM_SHARED */
+    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -61,10 +65,20 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
     return TMM_OK;
 }
 
-static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+/* Tiles of 16; or of another edge, if that is the only one. */
+static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    const unsigned edge = (unsigned)row->tile;
+    (void)p;
+    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
+}
+
+static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+{
+    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__block_costs costs =
+        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
     const void *kernel = NULL;
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
@@ -76,40 +90,24 @@ static inline tmm_status tmm__xgemm__shared(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles(p, row, kernel, dim3(edge, edge));
+    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-/* Tiles of 16; or of another edge, if that is the only one. */
-static inline double tmm__xgemm__shared_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
+{
+    (void)p, (void)row;
+    return 1;
+}
+
+static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
-    const tmm__block_costs costs =
-        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
-    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16)
-               ? tmm__launch_time(&costs, &load)
-               : HUGE_VAL;
-}
-
-static inline tmm_status tmm__xgemm__register_takes(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__global_takes(p, row);
-}
-
-static inline double tmm__xgemm__register_time(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
-{
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
-    return tmm__launch_time(row->value == TMM_REGISTER_64
-                                ? &tmm__tuned()->register_64[TMM__TUNED_AS]
-                                : &tmm__tuned()->register_128[TMM__TUNED_AS],
-                            &load);
-}
-
-static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
-{
+    const double time =
+        tmm__launch_time(row->value == TMM_REGISTER_64 ? &tmm__tuned()->register_64[TMM__TUNED_AS]
+                                                       : &tmm__tuned()->register_128[TMM__TUNED_AS],
+                         &load);
     const void *kernel = NULL;
 #define TMM__ROW(pass, name, ...)                            \
     if (row->tile == name) {                                 \
@@ -117,6 +115,6 @@ static inline tmm_status tmm__xgemm__register(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles(p, row, kernel, dim3(256));
+    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/small/launch.h. Used by: type/dispatch.h. */
+   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
     (TMM__IS_FLOAT || TMM__IS_DOUBLE)
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
@@ -18,14 +18,6 @@ typedef struct tmm__xskinny__instance {
     int along_k, width, bytes, least, lines, depth;
     const void *kernel;
 } tmm__xskinny__instance;
-
-/* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
-typedef struct tmm__xskinny__choice {
-    tmm__xskinny__instance instance;
-    int narrow_m;
-    long long lines, width, blocks, parts;
-    double time; /* nanoseconds that it should take */
-} tmm__xskinny__choice;
 
 #define TMM__CHECK(pass, name, along_k, width) | ((width) >= TMM__SKINNY_MOST ? 1 << (along_k) : 0)
 static_assert(
@@ -51,7 +43,8 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -66,30 +59,35 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
     enum { MOST_PARTS = 64, MOST_TURNS = 6 };
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
-    tmm__xskinny__choice c;
-    memset(&c, 0, sizeof c);
-    c.narrow_m = p->M < p->N;
-    c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
-    const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
-    const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
+    const int turned = p->M < p->N; /* L is the large operand */
+    const long long lines = turned ? p->N : p->M, width = turned ? p->M : p->N;
+    const TMM_TYPE *L = turned ? p->B : p->A;
+    const long long lineL = turned ? p->csB : p->rsA, kL = turned ? p->rsB : p->csA;
+    (void)row;
     const tmm__xskinny__instance *best = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const tmm__xskinny__instance *i = &instances[n];
-        if (i->along_k != (kL == 1) || i->width < c.width) continue;
+        if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    c.instance = *best;
-    c.blocks = (c.lines - 1) / best->lines + 1;
+    if (best->least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         best->least, device->shared);
+    c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
+    c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
+    c->blocks = (lines - 1) / best->lines + 1;
+    c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
     const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
-    const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
+    const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
-    c.parts = 1;
+    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
     /* Two launches would take the host longer. */
-    if (c.time <= t->host || !device->pools) return c;
-    const double whole = c.time;
+    if (c->time <= t->host || !device->pools) return TMM_OK;
+    const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
@@ -97,55 +95,45 @@ static inline tmm__xskinny__choice tmm__xgemm__skinny_plan(const tmm__xgemm__pro
              sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
-        if (parts < 2 || parts == c.parts) continue;
+        if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
         double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
-        if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
-            c.time = time, c.parts = (long long)parts;
+        if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
+            c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return c;
+    return TMM_OK;
 }
 
-static inline double tmm__xgemm__skinny_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    (void)row;
-    if (p->M > TMM__SKINNY_MOST && p->N > TMM__SKINNY_MOST) return HUGE_VAL;
-    const tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
-    return c.instance.least <= tmm__current_device()->shared ? c.time : HUGE_VAL;
+    return (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) &&
+           tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+/* L is the large operand, S the narrow one. */
+static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    const tmm__device *device = tmm__current_device();
-    tmm__xskinny__choice c = tmm__xgemm__skinny_plan(p);
-    const int narrow_m = c.narrow_m;
+    int narrow_m = plan->turned, parts = plan->slices;
+    long long lines = narrow_m ? p->N : p->M, width = narrow_m ? p->M : p->N;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
     long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
     long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
-    if (c.instance.least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         c.instance.least, device->shared);
     void *partials = NULL;
-    if (c.parts > 1)
+    if (parts > 1)
         partials =
-            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1;
-    int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
-    void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
-                         &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.narrow_m, &partials};
+            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) parts = 1;
+    void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
+                         &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};
     tmm_status status =
-        tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
-                    dim3(256), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
+        tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
+                    dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
+    return tmm__xgemm__sum(status, p, parts, partials);
 }
 #endif

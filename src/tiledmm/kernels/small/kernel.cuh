@@ -62,7 +62,7 @@
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */

@@ -1,22 +1,6 @@
-/* src/tiledmm/kernels/small/launch.h. LAUNCHERS of KERNEL SUM and SMALL.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/skinny/launch.h, type/dispatch.h. */
+/* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
+   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
-   were parts, and giving back the memory of their sums. */
-static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials)
-{
-    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
-                         &p->beta, &p->C, &p->ldc, &p->strideC};
-    if (partials == NULL) return status;
-    if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
-                             arguments, p->stream);
-    (void)cudaFreeAsync(partials, p->stream);
-    return status;
-}
-
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
 enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
@@ -33,16 +17,6 @@ typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
     const void *kernel;
 } tmm__xsmall__instance;
-
-/* How a launch of KERNEL SMALL is made. */
-typedef struct tmm__xsmall__choice {
-    tmm__xsmall__instance instance;
-    long long parts;
-    int team_log2;                 /* the warps that divide the k of a tile, as a power of two */
-    double time;                   /* nanoseconds that it should take */
-    tmm__xsmall__instance unsplit; /* to take if there is no memory for parts: */
-    int unsplit_team_log2;
-} tmm__xsmall__choice;
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
 static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
@@ -76,18 +50,18 @@ static inline int tmm__xgemm__small_block(int team_log2, double tiles)
     return warps_log2;
 }
 
-/* Nanoseconds of KERNEL SUM for `parts` parts of C. */
-static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+/* A division that is faster than the plan so far, or as fast: tiles of instance *i, each by a team. */
+static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__instance *i,
+                                          int team_log2, double time)
 {
-    const tmm__costs *t = tmm__tuned();
-    const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
-    return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
+    c->time = time, c->kernel = i->kernel, c->tile_m = i->rows, c->tile_n = i->cols;
+    c->bytes = i->bytes, c->team_log2 = team_log2;
 }
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
-                                                const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -97,7 +71,7 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
     const tmm__costs *t = tmm__tuned();
     const int count = (int)(sizeof instances / sizeof *instances);
     double whole = HUGE_VAL;
-    memset(c, 0, sizeof *c);
+    (void)row;
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xsmall__instance *i = &instances[n];
@@ -112,9 +86,13 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
             const double one =
                 TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, team, tmm__small_time(&costs, &load, team));
             time = fmin(time, one);
-            if (one <= whole) whole = one, c->unsplit = *i, c->unsplit_team_log2 = team_log2;
-            if (one <= c->time)
-                c->time = one, c->instance = *i, c->parts = 1, c->team_log2 = team_log2;
+            if (one <= whole) {
+                const tmm__unsplit unsplit = {i->kernel, i->rows, i->cols, i->bytes, team_log2};
+                whole = one, c->unsplit = unsplit;
+            }
+            if (one > c->time) continue;
+            tmm__xgemm__small_take(c, i, team_log2, one);
+            c->instance = n, c->cut = TMM__PLAN_WHOLE, c->slices = 1;
         }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
@@ -131,9 +109,9 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
             time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
                    tmm__xgemm__sum_time(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
-            if (time < c->time && time < t->gain * whole)
-                c->time = time, c->instance = *i, c->parts = (long long)parts,
-                c->team_log2 = TMM__SMALL_WARPS_LOG2;
+            if (time >= c->time || time >= t->gain * whole) continue;
+            tmm__xgemm__small_take(c, i, TMM__SMALL_WARPS_LOG2, time);
+            c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
     if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
@@ -145,33 +123,31 @@ static inline tmm_status tmm__xgemm__small_plan(tmm__xsmall__choice *c,
 }
 
 /* As many products as tiles fit in 32 bits. */
-static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product product)
+static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const tmm__plan *plan)
 {
-    tmm__xgemm__product *p = &product;
-    tmm__xsmall__choice c;
+    tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
-    tmm_status status = tmm__xgemm__small_plan(&c, p);
-    if (status != TMM_OK) return status;
     void *partials = NULL;
-    if (c.parts > 1)
-        partials =
-            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.team_log2 = c.unsplit_team_log2;
-    const long long tiles =
-        ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
+    if (c.slices > 1)
+        partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
+                                  p->stream);
+    if (partials == NULL) {
+        c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
+        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2, c.slices = 1;
+    }
+    const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.parts);
-    int bytes = (int)tmm__min(c.instance.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2),
-                              device->shared);
+    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.slices);
+    int bytes = (int)tmm__min(c.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2), device->shared);
     void *arguments[20];
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
     arguments[count++] = &partials;
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
-    status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
-                         dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, (int)c.parts, partials);
+    const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
+                                          dim3(32u << warps_log2), bytes, arguments, p->stream);
+    return tmm__xgemm__sum(status, p, c.slices, partials);
 }
 
 static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
@@ -182,26 +158,18 @@ static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
 }
 
-static inline double tmm__xgemm__small_time(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
-{
-    tmm__xsmall__choice c;
-    (void)row;
-    return tmm__xgemm__small_plan(&c, p) == TMM_OK ? c.time : HUGE_VAL;
-}
-
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given,
-                                           const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product p = *given;
-    (void)row;
+    tmm__plan part = *plan;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        status = tmm__xgemm__small_launch(p);
+        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;

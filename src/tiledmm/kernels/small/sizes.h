@@ -5,7 +5,7 @@
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
 /* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
-   them, which compute every shape, some 2 to 7% slower. */
+   them, which compute every shape. */
 #define TMM__SMALL_LIST(_)                \
     TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
     _(2, 16x32, 16, 32)                   \

@@ -1,19 +1,6 @@
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/plan.h, launch/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/tensor/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
-   one? Others than these have few tensor-core units for double. */
-static inline int tmm__xgemm__tensor_fits(void)
-{
-    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
-}
-
-static inline int tmm__xgemm__tensor_pays(void)
-{
-    int capability = tmm__current_device()->capability;
-    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
-}
-
 static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
@@ -33,13 +20,6 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__IS_DOUBLE
-/* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
-   multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel tmm__xgemm__pipelined_double(const tmm__xgemm__product *p)
-{
-    return tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
-}
-
 #define TMM__CHECK(pass, name, warps, down, width, blocks) \
     | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
 static_assert(
@@ -47,17 +27,6 @@ static_assert(
     "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
     "larger ones take no operands smaller than their tile");
 #undef TMM__CHECK
-
-/* How a launch of KERNEL TENSOR is made. */
-typedef struct tmm__xtensor__choice {
-    int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
-    int off_sectors;  /* what the instance is told of that: see gemm__tensor_within */
-    const tmm__tensor_instance *instance;
-    int blocks;
-    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
-    double time;              /* nanoseconds that it should take */
-    tmm__schedule s;
-} tmm__xtensor__choice;
 
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
@@ -68,8 +37,7 @@ static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long li
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps behind a short one would not. */
-static inline int tmm__xgemm__tensor_short_last(const tmm__xtensor__choice *c,
-                                                const tmm__xgemm__product *p)
+static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
 {
     const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
     const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
@@ -78,9 +46,8 @@ static inline int tmm__xgemm__tensor_short_last(const tmm__xtensor__choice *c,
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
-static inline double tmm__xgemm__tensor_within(const tmm__xtensor__choice *c,
-                                               const tmm__xgemm__product *p, int short_last,
-                                               double tile_m, double tile_n)
+static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
+                                               int short_last, double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
@@ -98,8 +65,7 @@ static inline double tmm__xgemm__tensor_within(const tmm__xtensor__choice *c,
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__xgemm__product *p,
-                                            int wide)
+static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__product *p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -116,7 +82,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
     tmm__xgemm__product q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
-    c->instance = NULL;
+    c->kernel = NULL;
     const int short_last = tmm__xgemm__tensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
@@ -125,8 +91,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
         const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
         if (tall && !i->turns) continue;
         tmm__division d;
-        tmm__schedule plan;
-        double time;
+        tmm__plan one = *c;
         int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
         if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
@@ -136,7 +101,9 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        d.instance = n + (packed ? 2 * COUNT : 0);
+        one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
+        one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
+        one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
         d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
@@ -151,65 +118,60 @@ static inline void tmm__xgemm__tensor_tiles(tmm__xtensor__choice *c, const tmm__
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
-        int blocks = tmm__plan_tensor(&plan, i, &d, &time);
-        time +=
+        tmm__plan_tensor(&one, i, &d);
+        one.time +=
             tmm__power_time((double)p->M * p->N * p->K * p->batch, tile_m * tile_n, d.load.copied);
-        time = TMM__TENSOR_GUESS(p->M, n, time);
-        plan.is_tall = tall;
-        if (c->instance != NULL && time >= c->time) continue;
-        c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
-        c->off_sectors = i->turns ? short_last : near;
+        one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
+        one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
+        if (c->kernel == NULL || one.time < c->time) *c = one;
     }
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm__xtensor__choice tmm__xgemm__tensor_plan(const tmm__xgemm__product *p)
+static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
 {
+    (void)row;
     enum { SIZE = 8, TILE = 128 };
     const long long M = p->M, N = p->N, K = p->K;
-    tmm__xtensor__choice best, c;
-    memset(&c, 0, sizeof c);
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
     size_t lines_A = (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t lines_B = (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
+    tmm__plan c = *best;
     c.modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
     c.modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
-    best = c;
-    tmm__xgemm__tensor_tiles(&best, p, wideA && wideB);
+    *best = c;
+    tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
-        return best;
+        return TMM_OK;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
-    return TMM__WORTH_PACKING(best.time, c.time) ? c : best;
+    if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
+    return TMM_OK;
 }
 
-static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
 {
-    (void)row;
-    return tmm__xgemm__tensor_pays() ? tmm__xgemm__tensor_plan(p).time : HUGE_VAL;
+    return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given,
-                                            const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, const tmm__plan *plan)
 {
     tmm__xgemm__product product = *given, *p = &product;
-    (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and
-       packing. */
-    tmm__xtensor__choice c;
+    tmm__plan c = *plan;
     tmm__xgemm__memory memory;
-    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
-        c = tmm__xgemm__tensor_plan(p);
-        size_t tile = (size_t)(c.instance->tile_m * c.instance->tile_n) * sizeof(TMM_TYPE);
-        if (tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
+    size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
+    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        (void)tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
     }
     tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
@@ -219,35 +181,19 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given,
     int count = tmm__xgemm__arguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     arguments[count++] = &c.off_sectors;
-    const int bytes = TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n);
-    const int sums = c.instance->tile_m * c.instance->tile_n / 512, size = 4 * sizeof(TMM_TYPE);
+    const int blocks = (int)c.blocks, area = c.tile_m * c.tile_n, size = 4 * sizeof(TMM_TYPE);
     if (status == TMM_OK && c.s.cluster > 0)
-        status =
-            tmm__launch_clusters(c.instance->kernel, c.blocks, 32 * c.instance->warps, c.s.cluster,
-                                 bytes + tmm__cluster_bytes(c.s.cluster, sums, size), arguments,
-                                 p->stream);
+        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster,
+                                      c.bytes + tmm__cluster_bytes(c.s.cluster, area / 512, size),
+                                      arguments, p->stream);
     else if (status == TMM_OK)
-        status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
-                             dim3((unsigned)(32 * c.instance->warps)), bytes, arguments, p->stream);
+        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)c.threads), c.bytes, arguments, p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status = tmm__xgemm__reduce(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
-                                    c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = tmm__xgemm__reduce(p, &c.s, area / 1024, 2,
+                                    blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
-}
-#elif !TMM__FLOAT_TENSOR
-/* Of types that it never takes. */
-static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL;
-}
-
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
-{
-    return tmm__xgemm__tensor_takes(p, row);
 }
 #endif
 #endif

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/pipelined/plan.h. Used by: kernels/tensor/launch.h. */
+   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
 /* An instance of KERNEL TENSOR. */
@@ -50,11 +50,11 @@ static inline double tmm__power_time(double work, double area, double copied)
     return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
 }
 
-/* Slices of each tile by clusters, if they should take less than *time: as many as one or two blocks
-   a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are neighbours.
-   Returns the blocks to launch, or `blocks`. */
-static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__division *d,
-                                            const tmm__block_costs *costs, int blocks, double *time)
+/* Slices of each tile by clusters, if they should take less than the plan so far: as many as one or
+   two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are
+   neighbours. */
+static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__division *d,
+                                             const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
     const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
@@ -67,34 +67,33 @@ static inline int tmm__plan_tensor_clusters(tmm__schedule *s, const tmm__divisio
         tmm__division spread = *d;
         spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
         const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
-        double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
-                       tmm__in_nanoseconds(t->tensor.cluster + sums);
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, n, guess);
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->streamk_blocks = tiles * n;
-        s->streamk_tiles = tiles;
-        s->cluster = n;
-        s->reduce = 0;
+        const double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                             tmm__in_nanoseconds(t->tensor.cluster + sums);
+        if (!tmm__is_faster(plan, TMM__PLAN_CLUSTERS, n, guess)) continue;
+        plan->blocks = plan->s.streamk_blocks = tiles * n;
+        plan->s.streamk_tiles = tiles;
+        plan->s.cluster = n;
+        plan->s.reduce = 0;
     }
-    return blocks;
 }
 
-/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
-   the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
-   take. */
-static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
-                                   const tmm__division *d, double *time)
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
+   schedule of plan->instance, the blocks to launch for each product and the time. */
+static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
+                                    const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__block_costs costs = tmm__tensor_costs(i);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
+    tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
+    int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    if (!d->cut_k || steps == 0) return blocks;
+    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    if (!d->cut_k || steps == 0) return;
     /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
        no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
        tiles. */
@@ -111,17 +110,15 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
                 more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
                                                    ? t->tensor.reduce_slice_wide
                                                    : t->tensor.reduce_slice);
-            const double guess =
-                TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
-                                split + clock * more);
-            if (guess >= *time) continue;
-            *time = guess;
-            blocks = s->streamk_blocks = tiles * n;
+            if (!tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more))
+                continue;
+            plan->blocks = s->streamk_blocks = tiles * n;
             s->streamk_tiles = tiles;
             s->reduce = reduce;
         }
     }
-    if (small) blocks = tmm__plan_tensor_clusters(s, d, &costs, blocks, time);
+    if (small) tmm__plan_tensor_clusters(plan, d, &costs);
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
@@ -130,13 +127,12 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         (long long)rest * steps <= INT_MAX) {
         tmm__load load = d->load;
         load.blocks = tiles - rest;
-        double guess = tmm__launch_time(&costs, &load) +
-                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
-                                t->tensor.last + t->tensor.last_slice * (slices - 1));
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
-        if (guess < *time) {
-            *time = guess;
-            blocks = tiles - rest + rest * slices;
+        const double guess =
+            tmm__launch_time(&costs, &load) +
+            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                     t->tensor.last + t->tensor.last_slice * (slices - 1));
+        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
+            plan->blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
             s->reduce = s->cluster = 0;
@@ -154,14 +150,11 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         guess += clock * (t->tensor.even +
                           t->tensor.even_partial * area *
                               (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
-        if (guess < *time) {
-            *time = guess;
-            blocks = s->streamk_blocks = slots;
+        if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
+            plan->blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;
             s->reduce = s->cluster = 0;
         }
     }
-    return blocks;
 }
 #endif

@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
    Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
-    TMM__BODIES
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -18,7 +18,7 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
@@ -160,8 +160,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 }
 #endif
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before M. mask: see
+/* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
+   and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long M,
@@ -198,11 +198,6 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
                                                               double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
-    static_assert(
-        (int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
-            (TMM__TENSOR_WIDTH == 2 || 2 * TMM__TENSOR_WARPS * (int)BYTES <=
-                                           TMM__TENSOR_BYTES(32 * DOWN, 32 * TMM__TENSOR_WARPS)),
-        "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
@@ -231,10 +226,6 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
-    static_assert(
-        (DOWN > 1 && (LINES_M > 64 || LINES_N > 64)) || TMM__TENSOR_WARPS == 2,
-        "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
-        "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
     int down, across, thread = tmm__thread(), lane = thread % 32;
@@ -283,4 +274,5 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
     return false;
 #endif
 }
+#endif
 #endif

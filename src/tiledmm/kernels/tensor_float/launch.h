@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: type/. */
+   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
@@ -35,12 +35,6 @@ typedef struct tmm__float_instance {
     const char *name;
     int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages;
 } tmm__float_instance;
-
-/* What was chosen: an instance, in how many parts the k of each tile are cut, and how many blocks
-   of 32 k a part has; parts in all, if they are cut, else 0, and bytes of each. */
-typedef struct tmm__float_choice {
-    int instance, parts, part_blocks, pieces, piece_bytes;
-} tmm__float_choice;
 
 /* How operands are converted: blocks of a cluster; threads of a block. */
 typedef struct tmm__convert_plan {
@@ -311,18 +305,17 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
 }
 
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
-   are cut. Returns nanoseconds. Parts are for one product, by wgmma where all columns go at once;
-   where warpgroups share k, a block has no second one. */
+   are cut, of plan->s.steps blocks of 32 k each. Returns nanoseconds. Parts are for one product, by
+   wgmma where all columns go at once; where warpgroups share k, a block has no second one. */
 static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
-                                            tmm__float_choice *best)
+                                            tmm__plan *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
     const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    memset(best, 0, sizeof *best);
-    best->instance = TMM__PORTABLE_64x64, best->parts = 1;
+    best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
@@ -343,42 +336,71 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
             least = time;
-            best->instance = n, best->parts = parts, best->part_blocks = (int)(2 * of_part);
-            best->pieces = parts > 1 ? (int)(parts * tiles) : 0,
-            best->piece_bytes = (int)(4 * area);
+            best->instance = n, best->slices = parts, best->s.steps = (int)(2 * of_part);
+            best->cut = parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
+    const tmm__float_instance *i = tmm__xgemm__float_instance(best->instance);
+    best->kernel = tmm__xgemm__float_kernel(best->instance);
+    best->tile_m = i->tile_m, best->tile_n = i->tile_n;
+    best->threads = i->threads, best->bytes = i->bytes;
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
-   devices for displays. */
-static inline double tmm__xgemm__tensor_time(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
+   beyond 32 bits. */
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    const tmm__device *device = tmm__current_device();
-    const int instruction = tmm__xgemm__float_instruction(), capability = device->capability;
-    tmm__float_choice choice;
+    long long most = TMM__WGMMA_LINES_MAX;
+    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
+           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+}
+
+/* It has to be asked for. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
+   devices for displays. */
+static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+    const int instruction = tmm__xgemm__float_instruction();
+    const int capability = tmm__current_device()->capability;
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+           tmm__xgemm__converted_fits(p->M, p->N, p->K) &&
+           (instruction == TMM__BY_WGMMA ||
+            (instruction == TMM__BY_MMA_SYNC &&
+             (capability == 80 || capability == 90 || capability == 100))) &&
+           tmm__xgemm__fast_competes(p, row);
+}
+
+/* In type/dispatch.h. */
+static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
+{
+    return tmm__xgemm__split(p, plan);
+}
+
+/* With KERNEL CONVERT. */
+static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+{
     (void)row;
-    if (instruction != TMM__BY_WGMMA &&
-        (instruction != TMM__BY_MMA_SYNC ||
-         (capability != 80 && capability != 90 && capability != 100)))
-        return HUGE_VAL;
-    return tmm__xgemm__convert_time(p) + device->gpu.launch +
-           tmm__xgemm__float_plan(p, instruction, &choice);
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
+    const double time = tmm__xgemm__float_plan(p, instruction, plan);
+    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
+    return TMM_OK;
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job,
-                                                    const tmm__float_choice *choice,
+static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tmm__plan *plan,
                                                     tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     double processors = tmm__current_device()->processors;
-    const tmm__float_instance *i = tmm__xgemm__float_instance(choice->instance);
-    job.instance = choice->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
-    job.parts = choice->parts, job.s.steps = choice->part_blocks;
+    const tmm__float_instance *i = tmm__xgemm__float_instance(plan->instance);
+    job.instance = plan->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.parts = plan->slices, job.s.steps = plan->s.steps;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
@@ -403,31 +425,19 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job,
                                     stream);
 }
 
-/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
-   beyond 32 bits. */
-static inline int tmm__xgemm__float_fits(long long M, long long N, long long K)
+/* Parts in all, if tiles are cut, which is for one product; else 0. */
+static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, const tmm__plan *plan)
 {
-    long long most = TMM__WGMMA_LINES_MAX;
-    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
-    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
-           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
-}
-
-/* The choice for a product or more. */
-static inline tmm__float_choice tmm__xgemm__float_choose(const tmm__xgemm__product *p)
-{
-    tmm__float_choice choice;
-    (void)tmm__xgemm__float_plan(p, TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction()),
-                                 &choice);
-    return choice;
+    const long long tiles = ((p->M - 1) / plan->tile_m + 1) * ((p->N - 1) / plan->tile_n + 1);
+    return plan->slices > 1 ? (size_t)(plan->slices * tiles) : 0;
 }
 
 /* What so many products at a time take: operands that are not ready, from `memory` on, bits of
    doubtful elements, a counter, parts of tiles and a flag for each. */
 static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
                                                         const tmm__fp16_operand *const *ready,
-                                                        const tmm__float_choice *choice,
-                                                        unsigned products, char *memory)
+                                                        const tmm__plan *plan, unsigned products,
+                                                        char *memory)
 {
     tmm__float_memory place;
     memset(&place, 0, sizeof place);
@@ -440,12 +450,12 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
                                                          p->batch > 1 && stride ? products : 1);
     }
     const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
-    const size_t pieces = (size_t)choice->pieces;
+    const size_t pieces = tmm__xgemm__float_pieces(p, plan);
     place.doubt = (unsigned *)(memory + place.bytes);
     place.pace = (unsigned *)(memory + place.bytes + doubt);
     place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
     place.partials = memory + place.bytes;
-    place.bytes += pieces * choice->piece_bytes;
+    place.bytes += pieces * plan->tile_m * plan->tile_n * sizeof(float);
     place.flags = (unsigned long long *)(memory + place.bytes);
     place.bytes += pieces * sizeof *place.flags;
     return place;
@@ -454,7 +464,7 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
+static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const tmm__plan *plan,
                                            const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
@@ -466,12 +476,11 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
     size_t each = tmm__xgemm__doubt_bytes(M, N);
     for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const tmm__float_choice choice = tmm__xgemm__float_choose(p);
-    const size_t bytes = tmm__xgemm__float_place(p, ready, &choice, most, NULL).bytes;
+    const size_t bytes = tmm__xgemm__float_place(p, ready, plan, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, &choice, most, memory);
+    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, plan, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
@@ -490,12 +499,75 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p,
         job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
-        if (TMM__CLEAR_FLAGS && choice.pieces > 0)
-            (void)cudaMemsetAsync(job.s.flags, 0, choice.pieces * sizeof *job.s.flags, stream);
+        if (TMM__CLEAR_FLAGS && plan->slices > 1)
+            (void)cudaMemsetAsync(job.s.flags, 0,
+                                  tmm__xgemm__float_pieces(p, plan) * sizeof *job.s.flags, stream);
         status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
-        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, &choice, stream);
+        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, plan, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
+}
+
+/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR FLOAT: the most lines or
+   k; bytes of what is kept of an operand; its conversion; a product. */
+enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    return bytes;
+}
+
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
+                             along_k ? 1 : ld, 0};
+    size_t offset = 0;
+    const tmm__fp16_operand to =
+        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+    const tmm__lines both[2] = {from, from};
+    const tmm__fp16_operand operands[2] = {to, to};
+    const int groups[2] = {8 * to.line_blocks, 0};
+    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
+}
+
+/* Operands as tmm_?gemm_prepare_A and _B left them, or NULL. */
+static inline void tmm__xgemm__halves(const tmm_prepared *const *prepared, long long K,
+                                      tmm__fp16_operand halves[2],
+                                      const tmm__fp16_operand *ready[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = prepared == NULL ? NULL : prepared[i];
+        size_t offset = 0;
+        ready[i] = from == NULL ? NULL : &halves[i];
+        if (from == NULL) continue;
+        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, K, 1);
+    }
+}
+
+/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
+                                               const tmm_prepared *const *prepared, size_t *missing)
+{
+    tmm__fp16_operand halves[2];
+    const tmm__fp16_operand *ready[2];
+    tmm__xgemm__halves(prepared, p->K, halves, ready);
+    return tmm__xgemm__float(p, plan, ready, missing);
+}
+
+/* Bytes of the workspace of such a product. */
+static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
+                                                 const tmm__plan *plan,
+                                                 const tmm_prepared *const *prepared)
+{
+    tmm__fp16_operand halves[2];
+    const tmm__fp16_operand *ready[2];
+    tmm__xgemm__halves(prepared, p->K, halves, ready);
+    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif

@@ -34,8 +34,8 @@
 #define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
 #define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
 
-/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
-   kernel behind it. */
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
+   this pass's kernel. */
 #define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
 #define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
@@ -281,8 +281,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
     }
 }
 
-/* All windows of a tile, one half of the columns after the other: while registers of one half are
-   worked on, tensor cores have wgmma of the other half to do. */
+/* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
+   added up in registers, tensor cores multiply for the other. */
 static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h, kernels/tensor/launch.h.
-   Used by: type/. */
+   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h.
+   Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
@@ -13,15 +13,6 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                          "before tiledmm.cuh is included");
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
 }
-
-#if !TMM__DOUBLE_TENSOR
-static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row)
-{
-    (void)p, (void)row;
-    return HUGE_VAL;
-}
-#endif
 
 #if TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_LAUNCH_ONCE
@@ -111,7 +102,7 @@ static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, doubl
     return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
 }
 
-static inline int tmm__xgemm__int8_fits(long long M, long long N, long long K)
+static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
@@ -177,11 +168,20 @@ static inline int tmm__xgemm__int8_by_wgmma(void)
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
+/* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
+                                            const tmm__xgemm__kernel *row)
+{
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+           tmm__xgemm__converted_fits(p->M, p->N, p->K) && tmm__xgemm__fits(row->value, p) &&
+           (tmm__xgemm__int8_by_wgmma() ||
+            (tmm__current_device()->capability >= 75 && !tmm__xgemm__tensor_pays()));
+}
+
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
-   launches. By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of
-   FP32. */
-static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row)
+   launches. */
+static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -192,13 +192,14 @@ static inline double tmm__xgemm__int8_time(const tmm__xgemm__product *p,
     const double M = ceil(p->M / rows) * rows, N = ceil(p->N / cols) * cols;
     const double K = ceil(p->K / depth) * depth;
     (void)row;
-    if (!wgmma && (device->capability < 75 || tmm__xgemm__tensor_pays())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
     const double lines = (double)p->M + p->N;
     const double bytes = 31 * lines * p->K + 40.0 * p->M * p->N;
-    return (clocks / (device->processors * device->gpu.clock) +
-            bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
-           p->batch;
+    plan->tile_m = (int)rows, plan->tile_n = (int)cols;
+    plan->time = (clocks / (device->processors * device->gpu.clock) +
+                  bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
+                 p->batch;
+    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -306,8 +307,10 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
                                          0, 1, of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
         tmm__xgemm__product all = *p;
+        tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__tensor(&all, NULL);
+        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
@@ -413,12 +416,45 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
-#else
-/* Of types and programs that do not have it. */
-static inline tmm_status tmm__xgemm__int8(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row)
+
+/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
+   k; bytes of what is kept of an operand; its conversion; a product. */
+enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
+
+static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
 {
-    return tmm__xgemm__int8_takes(p, row);
+    size_t bytes = 0;
+    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
+    return bytes;
+}
+
+static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
+                                                  tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
+                                  along_k ? 1 : ld};
+    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+}
+
+/* Products, as gemm__int8_products; its plan has nothing that a launch needs. */
+static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
+                                               const tmm_prepared *const *prepared, size_t *missing)
+{
+    (void)plan;
+    return tmm__xgemm__int8_products(p, prepared, missing);
+}
+
+/* Bytes of the workspace of such a product. */
+static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
+                                                 const tmm__plan *plan,
+                                                 const tmm_prepared *const *prepared)
+{
+    long long M = p->M, N = p->N, K = p->K;
+    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
+    (void)plan;
+    return tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
 }
 #endif
 #endif
