@@ -214,7 +214,7 @@ end_refused
 begin_refused
 number narrow PLACES 128 "must be 128, 64 and 512"
 number narrow STAGES 6 "fit into the 99 KB"
-refused 's/_(1, _any/_(5, _nt, 2, 16, TMM__ALONG_K, TMM__ALONG_K) &/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: the first instance must be ANY"
+refused 's/_(1, _any/_(5, _nt, 2, 16, TMM__ALONG_K, TMM__ALONG_K) &/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: the first instance must be"
 refused 's/? 4 : 3/? 4 : 4/' kernels/tensor/sizes.h "TMM__TENSOR_STAGES must be 2 at least"
 instance outer "_(5, tall, 16, 1)" "TMM__OUTER_LIST: lanes must be"
 end_refused
