@@ -13866,10 +13866,10 @@ typedef struct tmm__xgemm__kernel {
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
     int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that. An error: this device
-       has no room for any instance. */
-    tmm_status (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                       tmm__plan *plan);
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
+       has no room for any instance, of which `launch` tells. */
+    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
+                 tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
     tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
@@ -13879,13 +13879,13 @@ typedef struct tmm__xgemm__kernel {
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline tmm_status tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             tmm__plan *plan)
+static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                       tmm__plan *plan)
 {
     const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
-    return row->plan(p, row, plan);
+    row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
@@ -14071,15 +14071,14 @@ static_assert(
 #undef TMM__NAMED
 
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, const void *kernel,
-                                                double time, tmm__plan *plan)
+static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, const void *kernel,
+                                          double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
     plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
@@ -14102,10 +14101,10 @@ static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -14128,8 +14127,8 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
     return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
 }
 
-static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
@@ -14145,7 +14144,7 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
 static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
@@ -14155,8 +14154,8 @@ static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
     return 1;
 }
 
-static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
@@ -14170,7 +14169,7 @@ static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
@@ -14329,8 +14328,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -14367,7 +14366,6 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
@@ -14379,7 +14377,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
+        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
@@ -14694,8 +14692,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -14714,13 +14712,12 @@ static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
-        return TMM_OK;
+        return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
@@ -14737,7 +14734,7 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
     size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
+        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
     }
     tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
@@ -14825,8 +14822,8 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -14879,12 +14876,8 @@ static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
-    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel small takes %d bytes of shared memory, this device has %d for a "
-                         "block",
-                         c->unsplit.bytes / 3 * 2, device->shared);
-    return TMM_OK;
+    /* Two stages, which kernels before sm_80 have. */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) c->kernel = NULL, c->time = HUGE_VAL;
 }
 
 /* As many products as tiles fit in 32 bits. */
@@ -14893,6 +14886,11 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
     void *partials = NULL;
+    if (c.kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         c.unsplit.bytes / 3 * 2, device->shared);
     if (c.slices > 1)
         partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
                                   p->stream);
@@ -14933,8 +14931,8 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
@@ -14985,8 +14983,8 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -15012,11 +15010,6 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    if (best->least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         best->least, device->shared);
     c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
     c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
     c->blocks = (lines - 1) / best->lines + 1;
@@ -15027,8 +15020,11 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+    if (best->least > device->shared) /* its sums do not fit */
+        c->kernel = NULL, c->time = HUGE_VAL, c->bytes = best->least;
+    if (c->kernel == NULL) return;
     /* Two launches would take the host longer. */
-    if (c->time <= t->host || !device->pools) return TMM_OK;
+    if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
@@ -15044,7 +15040,6 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
@@ -15066,6 +15061,11 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
     void *partials = NULL;
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         plan->bytes, tmm__current_device()->shared);
     if (parts > 1)
         partials =
             tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
@@ -15127,8 +15127,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -15158,8 +15158,6 @@ static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (c.time < best->time) *best = c;
         }
     }
-    if (best->time < HUGE_VAL) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
@@ -15181,6 +15179,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
     tmm__xgemm__product p = *given;
     int depth = plan->depth;
     void *arguments[20];
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
     arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
@@ -15262,8 +15262,8 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -15294,7 +15294,6 @@ static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
             if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
@@ -15410,8 +15409,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -15452,7 +15451,6 @@ static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
@@ -15873,14 +15871,13 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
 }
 
 /* With KERNEL CONVERT. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     (void)row;
     const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
     const double time = tmm__xgemm__float_plan(p, instruction, plan);
     plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
-    return TMM_OK;
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
@@ -16474,8 +16471,8 @@ static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -16493,7 +16490,6 @@ static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
     plan->time = (clocks / (device->processors * device->gpu.clock) +
                   bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
                  p->batch;
-    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -16603,8 +16599,8 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
         tmm__xgemm__product all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
@@ -16802,10 +16798,10 @@ static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long lon
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
         if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
-            *best = plan;
+        tmm__xgemm__plan_by(row->value, &p, &plan);
+        if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
@@ -16835,10 +16831,10 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
 }
 
 /* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
    until the next call. The key is all that it may depend on. */
-static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch, const tmm__plan **plan)
+static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
+                                                      const tmm__xgemm__product *p, long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -16856,22 +16852,19 @@ static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xg
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    *plan = &known[place].plan;
-    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    tmm__plan *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
     const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
-    tmm_status status = TMM_OK;
-    memset(known[place].key, 0, sizeof key); /* of no product */
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
-                           &known[place].plan);
-        kernel = (*plan)->value;
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
     if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
-    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
-    return status;
+        tmm__xgemm__plan_by(kernel, &first, plan);
+    memcpy(known[place].key, key, sizeof key);
+    return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
@@ -16931,8 +16924,8 @@ static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *gi
     tmm__xgemm__product p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
@@ -16965,11 +16958,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
 static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
                                              long long batch)
 {
-    const tmm__plan *plan;
     kernel = tmm__xgemm__stands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    (void)tmm__xgemm__known_plan(kernel, p, batch, &plan);
-    return plan->value;
+    return tmm__xgemm__known_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -16993,8 +16984,8 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
     tmm__plan plan;
-    const tmm_status status = tmm__xgemm__plan_by(kernel, p, &plan);
-    return status != TMM_OK ? status : tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xgemm__plan_by(kernel, p, &plan);
+    return tmm__xgemm__row(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
@@ -17018,22 +17009,21 @@ static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__
     kernel = tmm__xgemm__stands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
-    const tmm__plan *plan;
     tmm__plan next;
     tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    status = tmm__xgemm__known_plan(kernel, given, batch, &plan);
-    if (chooses && status == TMM_OK) status = tmm__xgemm__takes(plan->value, given);
+    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
+    if (chooses) status = tmm__xgemm__takes(plan->value, given);
     tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            status = tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xgemm__plan_by(plan->value, &p, &next);
             plan = &next;
         }
-        if (status == TMM_OK) status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -17230,9 +17220,9 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
-    return status;
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    return TMM_OK;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17273,8 +17263,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -17378,8 +17368,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm_status status = tmm__xgemm__plan_by(kernel, &p, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xgemm__plan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",
