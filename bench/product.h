@@ -130,6 +130,16 @@ static inline double predicted_for(const problem *q, tmm_kernel kernel)
                                       : i_time(q, kernel);
 }
 
+/* For a table of options: one of the first `high` types, into an array of flags. */
+static const char *const type_names[3] = {"float", "double", "int"};
+static inline int parse_type(const option *o, const char *value)
+{
+    int found = 0;
+    for (int n = 0; n < (int)o->high && value; n++)
+        if (strcmp(value, type_names[n]) == 0) ((int *)o->to)[n] = found = 1;
+    return found;
+}
+
 /* A kernel by its name; -1: there is none. */
 static inline int find_kernel(const char *word)
 {
