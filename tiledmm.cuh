@@ -6988,8 +6988,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
-        4 % STAGED_ROWS == 0 &&
-            (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= (int)STAGES * STAGE * SIZE,
+        !TN || (4 % STAGED_ROWS == 0 && (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
+                                            (int)STAGES * STAGE * SIZE),
         "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
         "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
@@ -13607,7 +13607,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #define TMM__CHECK(list, most)                                                               \
     static_assert(((0 list(TMM__COUNT)) & ~(0x01010101010101ull >> (48 - 8 * most))) == 0 && \
                       ((0 list(TMM__COUNT)) & 1) == 0,                                       \
-                  #list ": each instance needs a pass of its own, of 1 to " #most);
+                  "" #list ": each instance needs a pass of its own, of 1 to " #most);
 TMM__CHECK(TMM__SHARED_LIST, 3) /* which TMM_SIMPLE has, too */
 TMM__CHECK(TMM__REGISTER_LIST, 3)
 TMM__CHECK(TMM__PIPELINED_LIST, 5)
