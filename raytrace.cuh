@@ -101,7 +101,7 @@
 #ifndef RAYT_HEADER /* the name by which this file includes itself */
 #define RAYT_HEADER "raytrace.cuh"
 #endif
-#ifdef __has_include
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
 #if !__has_include(RAYT_HEADER)
 #error "raytrace.cuh: this file has another name: define RAYT_HEADER as that name, in quotes"
 #endif

@@ -220,7 +220,7 @@
 #ifndef TMM_HEADER /* the name by which this file includes itself */
 #define TMM_HEADER "tiledmm.cuh"
 #endif
-#ifdef __has_include
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
 #if !__has_include(TMM_HEADER)
 #error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
 #endif
@@ -6996,8 +6996,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
-        4 % STAGED_ROWS == 0 &&
-            (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= (int)STAGES * STAGE * SIZE,
+        !TN || (4 % STAGED_ROWS == 0 && (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
+                                            (int)STAGES * STAGE * SIZE),
         "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
         "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
@@ -8249,9 +8249,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         UNROLL = 2,     /* k at a time */
         STORED_ROWS = 2 /* at a time */
     };
-    enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
+    enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
-                      (int)WARP_ROWS >= 8 && (int)WARP_ROWS <= 64,
+                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
                   "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
                   "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
     static_assert(
@@ -13592,7 +13592,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #define TMM__CHECK(list, most)                                                               \
     static_assert(((0 list(TMM__COUNT)) & ~(0x01010101010101ull >> (48 - 8 * most))) == 0 && \
                       ((0 list(TMM__COUNT)) & 1) == 0,                                       \
-                  #list ": each instance needs a pass of its own, of 1 to " #most);
+                  "" #list ": each instance needs a pass of its own, of 1 to " #most);
 TMM__CHECK(TMM__SHARED_LIST, 3) /* which TMM_SIMPLE has, too */
 TMM__CHECK(TMM__REGISTER_LIST, 3)
 TMM__CHECK(TMM__PIPELINED_LIST, 5)
@@ -13851,10 +13851,10 @@ typedef struct tmm__xgemm__kernel {
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
     int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that. An error: this device
-       has no room for any instance. */
-    tmm_status (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                       tmm__plan *plan);
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
+       has no room for any instance, of which `launch` tells. */
+    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
+                 tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
     tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
@@ -13864,13 +13864,13 @@ typedef struct tmm__xgemm__kernel {
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline tmm_status tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             tmm__plan *plan)
+static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                       tmm__plan *plan)
 {
     const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
-    return row->plan(p, row, plan);
+    row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
@@ -14057,15 +14057,14 @@ static_assert(
 #undef TMM__NAMED
 
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, const void *kernel,
-                                                double time, tmm__plan *plan)
+static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, const void *kernel,
+                                          double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
     plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
@@ -14088,10 +14087,10 @@ static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -14114,8 +14113,8 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
     return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
 }
 
-static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
@@ -14131,7 +14130,7 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
 /* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
@@ -14146,8 +14145,8 @@ static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
     return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
-static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
@@ -14161,7 +14160,7 @@ static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
@@ -14320,8 +14319,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -14358,7 +14357,6 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
@@ -14370,7 +14368,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
+        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
@@ -14685,8 +14683,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -14705,13 +14703,12 @@ static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
-        return TMM_OK;
+        return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
@@ -14728,7 +14725,7 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
     size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
+        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
     }
     tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
@@ -14816,8 +14813,8 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -14870,12 +14867,8 @@ static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
-    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel small takes %d bytes of shared memory, this device has %d for a "
-                         "block",
-                         c->unsplit.bytes / 3 * 2, device->shared);
-    return TMM_OK;
+    /* Two stages, which kernels before sm_80 have. */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) c->kernel = NULL, c->time = HUGE_VAL;
 }
 
 /* As many products as tiles fit in 32 bits. */
@@ -14884,6 +14877,11 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
     void *partials = NULL;
+    if (c.kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         c.unsplit.bytes / 3 * 2, device->shared);
     if (c.slices > 1)
         partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
                                   p->stream);
@@ -14924,8 +14922,8 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
@@ -14975,8 +14973,8 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -15002,11 +15000,6 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    if (best->least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         best->least, device->shared);
     c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
     c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
     c->blocks = (lines - 1) / best->lines + 1;
@@ -15017,8 +15010,11 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+    if (best->least > device->shared) /* its sums do not fit */
+        c->kernel = NULL, c->time = HUGE_VAL, c->bytes = best->least;
+    if (c->kernel == NULL) return;
     /* Two launches would take the host longer. */
-    if (c->time <= t->host || !device->pools) return TMM_OK;
+    if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
@@ -15034,7 +15030,6 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
@@ -15056,6 +15051,11 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
     void *partials = NULL;
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         plan->bytes, tmm__current_device()->shared);
     if (parts > 1)
         partials =
             tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
@@ -15117,8 +15117,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -15148,8 +15148,6 @@ static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (c.time < best->time) *best = c;
         }
     }
-    if (best->time < HUGE_VAL) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
@@ -15171,6 +15169,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
     tmm__xgemm__product p = *given;
     int depth = plan->depth;
     void *arguments[20];
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
     arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
@@ -15252,8 +15252,8 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -15284,7 +15284,6 @@ static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
             if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
@@ -15400,8 +15399,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -15442,7 +15441,6 @@ static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
@@ -15856,14 +15854,13 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
 }
 
 /* With KERNEL CONVERT. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     (void)row;
     const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
     const double time = tmm__xgemm__float_plan(p, instruction, plan);
     plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
-    return TMM_OK;
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
@@ -16457,8 +16454,8 @@ static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -16476,7 +16473,6 @@ static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
     plan->time = (clocks / (device->processors * device->gpu.clock) +
                   bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
                  p->batch;
-    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -16586,8 +16582,8 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
         tmm__xgemm__product all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
@@ -16785,10 +16781,10 @@ static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long lon
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
         if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
-            *best = plan;
+        tmm__xgemm__plan_by(row->value, &p, &plan);
+        if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
+    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
@@ -16818,10 +16814,10 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
 }
 
 /* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
    until the next call. The key is all that it may depend on. */
-static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch, const tmm__plan **plan)
+static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
+                                                      const tmm__xgemm__product *p, long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -16839,22 +16835,19 @@ static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xg
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    *plan = &known[place].plan;
-    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    tmm__plan *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
     const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
-    tmm_status status = TMM_OK;
-    memset(known[place].key, 0, sizeof key); /* of no product */
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
-                           &known[place].plan);
-        kernel = (*plan)->value;
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
     if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
-    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
-    return status;
+        tmm__xgemm__plan_by(kernel, &first, plan);
+    memcpy(known[place].key, key, sizeof key);
+    return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
@@ -16915,8 +16908,8 @@ static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *gi
     tmm__xgemm__product p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
@@ -16951,11 +16944,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
 static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
                                              long long batch)
 {
-    const tmm__plan *plan;
     kernel = tmm__xgemm__stands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    (void)tmm__xgemm__known_plan(kernel, p, batch, &plan);
-    return plan->value;
+    return tmm__xgemm__known_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -16979,8 +16970,8 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
     tmm__plan plan;
-    const tmm_status status = tmm__xgemm__plan_by(kernel, p, &plan);
-    return status != TMM_OK ? status : tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xgemm__plan_by(kernel, p, &plan);
+    return tmm__xgemm__row(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
@@ -17004,22 +16995,21 @@ static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__
     kernel = tmm__xgemm__stands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
-    const tmm__plan *plan;
     tmm__plan next;
     tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    status = tmm__xgemm__known_plan(kernel, given, batch, &plan);
-    if (chooses && status == TMM_OK) status = tmm__xgemm__takes(plan->value, given);
+    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
+    if (chooses) status = tmm__xgemm__takes(plan->value, given);
     tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            status = tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xgemm__plan_by(plan->value, &p, &next);
             plan = &next;
         }
-        if (status == TMM_OK) status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -17216,9 +17206,9 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
-    return status;
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    return TMM_OK;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17259,8 +17249,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -17364,8 +17354,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm_status status = tmm__xgemm__plan_by(kernel, &p, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xgemm__plan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",

@@ -148,10 +148,10 @@ static __global__ void compare(operands from, results all, double unit, double s
 }
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
-enum { MOST_K = 64 };
 typedef struct options {
-    int kinds[KINDS_OF_DATA], any_kind, quick, ks;
-    long long K[MOST_K], size, seed;
+    int kinds[KINDS_OF_DATA], any_kind, quick;
+    number_list K;
+    long long size, seed;
     const char *csv;
 } options;
 
@@ -178,19 +178,13 @@ static int parse_kind(const option *known, const char *value)
         if (strcmp(value, data[n].name) == 0) o->kinds[n] = o->any_kind = found = 1;
     return found;
 }
-static int parse_k(const option *known, const char *value)
-{
-    options *o = (options *)known->to;
-    return o->ks < (int)MOST_K && parse_number(value, 0, 1, 1 << 24, &o->K[o->ks++]) != NULL;
-}
 
 static int parse_options(int count, char **words, options *o)
 {
     static const int few[] = {1, 31, 64, 1000};
     const option known[] = {
         {"--kind", parse_kind, o, "--kind: there is no kind '%s'", 0, 0},
-        {"--k", parse_k, o, "--k is a whole number from 1 to 2^24, 64 times at most, not '%s'", 0,
-         0},
+        {"--k", parse_numbers, &o->K, "--k is a whole number from 1 to 2^24, not '%s'", 1, 1 << 24},
         {"--size", parse_whole, &o->size, "--size is a whole number from 1 to 32768, not '%s'", 1,
          32768},
         {"--quick", NULL, &o->quick, NULL, 0, 0},
@@ -201,8 +195,8 @@ static int parse_options(int count, char **words, options *o)
     o->seed = (long long)time(NULL), o->quick = ON_CPU;
     if (!parse_words(count, words, known, sizeof known / sizeof *known, print_help)) return 0;
     for (int n = 0; n < (int)KINDS_OF_DATA && !o->any_kind; n++) o->kinds[n] = 1;
-    const int own = o->ks, all = (int)((o->quick ? sizeof few : sizeof depths) / sizeof *few);
-    for (int n = 0; n < all && !own; n++) o->K[o->ks++] = o->quick ? few[n] : depths[n];
+    const int own = o->K.count, all = (int)((o->quick ? sizeof few : sizeof depths) / sizeof *few);
+    for (int n = 0; n < all && !own; n++) o->K.at[o->K.count++] = o->quick ? few[n] : depths[n];
     if (!o->size) o->size = o->quick && SIZE > 256 ? 256 : SIZE;
     return 1;
 }
@@ -364,10 +358,10 @@ int main(int count, char **words)
     if (!parse_options(count, words, &w->o)) return 2;
     set_up(w);
     const options *o = &w->o;
-    const int squares = !o->quick && !o->any_kind && o->size == SIZE && o->ks > 1;
+    const int squares = !o->quick && !o->any_kind && o->size == SIZE && o->K.count > 1;
     size_t most = squares ? set_problem(w, SQUARE, SQUARE) : 0;
-    for (int n = 0; n < o->ks; n++) {
-        const size_t bytes = set_problem(w, o->size, o->K[n]);
+    for (int n = 0; n < o->K.count; n++) {
+        const size_t bytes = set_problem(w, o->size, o->K.at[n]);
         most = bytes > most ? bytes : most;
     }
     get_pool(&w->d, most);
@@ -377,7 +371,8 @@ int main(int count, char **words)
         if (w->c[n].call) printf("  %9s %9s", headings[n], "mean");
     printf("\n");
     for (int what = 0; what < (int)KINDS_OF_DATA; what++)
-        for (int n = 0; n < o->ks && o->kinds[what]; n++) run_point(w, what, o->size, o->K[n], 0);
+        for (int n = 0; n < o->K.count && o->kinds[what]; n++)
+            run_point(w, what, o->size, o->K.at[n], 0);
     /* as other studies of such products have them */
     for (int what = 0; what < (int)KINDS_OF_DATA && squares; what++)
         if (data[what].squares) run_point(w, what, SQUARE, SQUARE, 1);

@@ -94,6 +94,21 @@ static inline int parse_path(const option *o, const char *value)
     return value && value[0] != '-';
 }
 
+/* A list such as 0,1; of an option that is repeated all of them. */
+typedef struct number_list {
+    long long at[64];
+    int count;
+} number_list;
+static inline int parse_numbers(const option *o, const char *value)
+{
+    number_list *list = (number_list *)o->to;
+    do {
+        if (list->count == (int)(sizeof list->at / sizeof *list->at)) return 0;
+        value = parse_number(value, ',', o->low, o->high, &list->at[list->count++]);
+    } while (value && value[-1] == ',');
+    return value != NULL;
+}
+
 #define NEEDS_FILE "--csv needs the name of a file"
 #define NEEDS_SEED "--seed is a whole number, not '%s'"
 
@@ -174,6 +189,15 @@ static inline __host__ __device__ u64 mix(u64 z) /* splitmix64 */
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return z ^ (z >> 31);
+}
+
+/* One that was not measured is "-". */
+static inline void print_number(double x, int width, int decimals)
+{
+    if (x > 0)
+        printf(" %*.*f", width, decimals, x);
+    else
+        printf(" %*s", width, "-");
 }
 
 static inline int ascending(const void *a, const void *b)

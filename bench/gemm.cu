@@ -35,7 +35,6 @@
 #include "loops.h"
 #include "lt.h"
 
-static const char *const type_names[3] = {"float", "double", "int"};
 static const char type_letters[3] = {'S', 'D', 'I'};
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
@@ -109,13 +108,6 @@ static int parse_phi(const option *known, const char *value)
     options *o = (options *)known->to;
     return o->phi_count < (int)MOST_PHI && parse_decimal(value, 8, &o->phi[o->phi_count++]);
 }
-static int parse_type(const option *known, const char *value)
-{
-    int found = 0;
-    for (int n = 0; n < 3 && value; n++)
-        if (strcmp(value, type_names[n]) == 0) ((int *)known->to)[n] = found = 1;
-    return found;
-}
 static int parse_kernel(const option *known, const char *value)
 {
     options *o = (options *)known->to;
@@ -129,7 +121,7 @@ static int parse_options(int count, char **words, options *o)
 {
     static const long long squares[] = {256, 1024, 4096, 8192};
     const option known[] = {
-        {"--type", parse_type, o->types, "--type is float, double or int, not '%s'", 0, 0},
+        {"--type", parse_type, o->types, "--type is float, double or int, not '%s'", 0, 3},
         {"--shape", parse_one, o, "--shape is M,N,K or N, each from 1 to 2^30, not '%s'", 0, 0},
         {"--shapes", parse_path, &o->list, "--shapes needs the name of a file", 0, 0},
         {"--use", parse_path, &o->use, "--use needs a word", 0, 0},
@@ -299,14 +291,6 @@ static void set_limit(const bench *w, row *r)
     if (r->chosen == TMM_TENSOR_INT8) r->limit = "bytes", r->percent = 0;
     r->tflops = 2e-6 * work_of(&q->s) / r->us;
     r->gbytes = 1e-3 * bytes / r->us;
-}
-
-static void print_number(double x, int width, int decimals)
-{
-    if (x > 0)
-        printf(" %*.*f", width, decimals, x);
-    else
-        printf(" %*s", width, "-");
 }
 
 static void heading(void)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/shapes.cu and bench/gemm.cu without a GPU: what they draw and refuse, files of shapes, and that
-# their checks find what is wrong, on the CPU runner.
+# bench/shapes.cu, gemm.cu, host.cu and accuracy.cu without a GPU: what they draw and refuse, files of
+# shapes, and that their checks find what is wrong, on the CPU runner.
 # shellcheck disable=SC2016,SC2317,SC2329 # $ is for awk; functions are called through check
 . "$(dirname "$0")/tap.bash"
 program=$work/shapes
@@ -396,4 +396,61 @@ gemm_wrong() {
         gemm 1 "some results were WRONG" --shapes "$work/batch.csv" && [ "$(grep -c ',WRONG,' "$work/gemm.csv")" = 8 ]
 }
 check "gemm: wrong elements are found" gemm_wrong
+
+# bench/host.cu and bench/accuracy.cu, beside the runner's cuBLAS, with one element of C that PLANT moves:
+# 0: not at all, 1: by 1, 2: by a hair.
+cat >"$work/host.cu" <<'END'
+#include "tiledmm.cuh"
+static tmm_status spoiled(tmm_op opA, tmm_op opB, long long M, long long N, long long K, float alpha, const float *A, long long lda,
+                          const float *B, long long ldb, float beta, float *C, long long ldc, const tmm_host_options *how)
+{
+    const tmm_status status = tmm_sgemm_host(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, how);
+    const int plant = atoi(getenv("PLANT"));
+    C[16 * ldc + 19] = plant == 1 ? C[16 * ldc + 19] + 1 : plant == 2 ? C[16 * ldc + 19] * 1.000001f : C[16 * ldc + 19];
+    return status;
+}
+#define tmm_sgemm_host spoiled
+#include "bench/host.cu"
+END
+cat >"$work/accuracy.cu" <<'END'
+#include <stdlib.h>
+static __managed__ int planted;
+static const int set_planted = (planted = atoi(getenv("PLANT")));
+#define TMM_EPILOGUE(value, row, col) ((row) == 16 && (col) == 19 ? (value) + planted : (value))
+#include "bench/accuracy.cu"
+END
+for name in host accuracy; do
+    check "bench/$name.cu builds" simple -DWITH_CUBLAS "$work/$name.cu" -o "$work/$name"
+done
+host() { # PLANT STATUS PATTERN OPTION...
+    PLANT=$1 CUCC_DEVICES=2 refuses "$2" "$3" "$work/host" --csv "$work/host.csv" "${@:4}"
+}
+columns=what,type,N,devices,memory,ms,gflops,floor_ms,compute_ms,compute_kernel,times_limit,cublasxt_ms,cublasxt_block,
+columns+=cublasxt_over_ours,efficiency,gbytes,result,goal,met
+host_rows() { # all ways on one device and on two, with the same bits
+    host 0 0 "all results are right$" --shape 45 --pageable && head -n 1 "$work/host.csv" | grep -qx "$columns" &&
+        awk -F, 'NF != 19 || !($6 > 0) { print; bad = 1 } $3 == 45 { rows[$17]++; if ($15 > 0 != ($4 == 2)) { print; bad = 1 } }
+            $2 == "" { rates++ } END { exit bad || rates != 7 || rows["ok"] != 2 || rows["same bits"] != 10 }' "$work/host.csv"
+}
+check "host: its columns, rates and rows" host_rows
+course() { host 0 0 "all results are right$" --type double && [ "$(grep -c ',double,60,1,fresh,.*,ok,' "$work/host.csv")" = 4 ]; }
+check "host: the course's case four ways" course
+check "host: a wrong element is found" host 1 1 "some results were WRONG" --shape 45 --type float
+other_bits() { host 2 1 "some results were WRONG" --shape 45 --type float && grep -q ',ok,' "$work/host.csv" && grep -q ',OTHER BITS,' "$work/host.csv"; }
+check "host: other bits are found" other_bits
+check "host: devices that are none" host 0 2 "--devices is a list such as 0,1, not '0,'" --devices 0,
+
+accuracy() { # PLANT STATUS PATTERN OPTION...
+    PLANT=$1 refuses "$2" "$3" "$work/accuracy" --csv "$work/accuracy.csv" --size 24 --k 40 "${@:4}"
+}
+accuracy_rows() { # each kind of data by TMM_AUTO and cuBLAS, the machine in the first row
+    accuracy 0 0 "^26 rows, 0 FAILED" --seed 7 &&
+        head -n 1 "$work/accuracy.csv" | grep -qx kind,M,K,kernel,choice,max_u,mean_u,result,us,device,driver,toolkit,cublas,seed &&
+        awk -F, 'NF != 14 || ($10 == "") != (NR > 2) { print; bad = 1 } NR > 1 { rows[$4]++; if ($8 == "FAILED" || $6 < $7) { print; bad = 1 } }
+            $1 == "integers" && $6 > 0 || $1 == "uniform" && !($7 > 0.1 && $6 < 4) { print; bad = 1 }
+            END { exit bad || rows["strict"] != 26 || rows["cublas_sgemm"] != 26 || rows["cublas_tf32"] != 26 }' "$work/accuracy.csv"
+}
+check "accuracy: its columns and rows" accuracy_rows
+accuracy_wrong() { accuracy 1 1 "^2 rows, 2 FAILED" --kind uniform --kind integers && [ "$(grep -c 'strict,.*,FAILED,' "$work/accuracy.csv")" = 2 ]; }
+check "accuracy: a wrong element is found" accuracy_wrong
 tap_done

@@ -94,7 +94,7 @@ static void test_shape(int M, int N, int K, int ops, int pad, int batch)
     p.alpha = alpha, p.ldc = C.ld, p.batch = (unsigned)batch, p.allowed = TMM__CUT_K;
     tmm__plan plan;
     list_plans(&list);
-    (void)tmm_sgemm__plan_by(TMM_SMALL, &p, &plan);
+    tmm_sgemm__plan_by(TMM_SMALL, &p, &plan);
     list_plans(NULL);
     int wrong = 0, failed = 0;
     for (int n = 0; n < list.count; n++) {
@@ -138,7 +138,7 @@ static void test_plans_once(void)
         if (kernels[n] == TMM_AUTO)
             tmm_sgemm__choose(&p, 1, 0, &plan);
         else
-            (void)tmm_sgemm__plan_by(kernels[n], &p, &plan);
+            tmm_sgemm__plan_by(kernels[n], &p, &plan);
         const int alone = guesses;
         guesses = 0;
         const tmm_status status = tmm_sgemm_with(kernels[n], TMM_OP_N, TMM_OP_N, M, N, K, 1, p.A, K,

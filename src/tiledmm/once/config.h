@@ -7,7 +7,7 @@
 #ifndef TMM_HEADER /* the name by which this file includes itself */
 #define TMM_HEADER "tiledmm.cuh"
 #endif
-#ifdef __has_include
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
 #if !__has_include(TMM_HEADER)
 #error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
 #endif

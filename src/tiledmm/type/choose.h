@@ -48,10 +48,10 @@ static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long lon
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
         if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
-            *best = plan;
+        tmm__xgemm__plan_by(row->value, &p, &plan);
+        if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
+    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
@@ -81,10 +81,10 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
 }
 
 /* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
    until the next call. The key is all that it may depend on. */
-static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch, const tmm__plan **plan)
+static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
+                                                      const tmm__xgemm__product *p, long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -102,22 +102,19 @@ static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xg
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    *plan = &known[place].plan;
-    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    tmm__plan *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
     const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
-    tmm_status status = TMM_OK;
-    memset(known[place].key, 0, sizeof key); /* of no product */
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
-                           &known[place].plan);
-        kernel = (*plan)->value;
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
     if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
-    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
-    return status;
+        tmm__xgemm__plan_by(kernel, &first, plan);
+    memcpy(known[place].key, key, sizeof key);
+    return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)

@@ -7,7 +7,7 @@
 #define TMM__CHECK(list, most)                                                               \
     static_assert(((0 list(TMM__COUNT)) & ~(0x01010101010101ull >> (48 - 8 * most))) == 0 && \
                       ((0 list(TMM__COUNT)) & 1) == 0,                                       \
-                  #list ": each instance needs a pass of its own, of 1 to " #most);
+                  "" #list ": each instance needs a pass of its own, of 1 to " #most);
 TMM__CHECK(TMM__SHARED_LIST, 3) /* which TMM_SIMPLE has, too */
 TMM__CHECK(TMM__REGISTER_LIST, 3)
 TMM__CHECK(TMM__PIPELINED_LIST, 5)

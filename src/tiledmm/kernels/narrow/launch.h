@@ -65,8 +65,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -107,7 +107,6 @@ static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,

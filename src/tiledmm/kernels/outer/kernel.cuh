@@ -131,9 +131,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         UNROLL = 2,     /* k at a time */
         STORED_ROWS = 2 /* at a time */
     };
-    enum { WARPS = TMM__OUTER_WARPS, WARP_ROWS = TMM__OUTER_WARP_ROWS, STEP = TMM__OUTER_STEP };
+    enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
-                      (int)WARP_ROWS >= 8 && (int)WARP_ROWS <= 64,
+                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
                   "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
                   "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
     static_assert(

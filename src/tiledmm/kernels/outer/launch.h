@@ -46,8 +46,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -77,8 +77,6 @@ static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (c.time < best->time) *best = c;
         }
     }
-    if (best->time < HUGE_VAL) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
@@ -100,6 +98,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
     tmm__xgemm__product p = *given;
     int depth = plan->depth;
     void *arguments[20];
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
     arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);

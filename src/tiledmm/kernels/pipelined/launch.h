@@ -62,8 +62,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -100,7 +100,6 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
@@ -112,7 +111,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
+        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT

@@ -16,15 +16,14 @@ static_assert(
 #undef TMM__NAMED
 
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, const void *kernel,
-                                                double time, tmm__plan *plan)
+static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, const void *kernel,
+                                          double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
     plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
@@ -47,10 +46,10 @@ static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -73,8 +72,8 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
     return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
 }
 
-static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
@@ -90,7 +89,7 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
 /* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
@@ -105,8 +104,8 @@ static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
     return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
-static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
@@ -120,6 +119,6 @@ static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif

@@ -42,8 +42,8 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -69,11 +69,6 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    if (best->least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         best->least, device->shared);
     c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
     c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
     c->blocks = (lines - 1) / best->lines + 1;
@@ -84,8 +79,11 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+    if (best->least > device->shared) /* its sums do not fit */
+        c->kernel = NULL, c->time = HUGE_VAL, c->bytes = best->least;
+    if (c->kernel == NULL) return;
     /* Two launches would take the host longer. */
-    if (c->time <= t->host || !device->pools) return TMM_OK;
+    if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
@@ -101,7 +99,6 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
@@ -123,6 +120,11 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
     void *partials = NULL;
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         plan->bytes, tmm__current_device()->shared);
     if (parts > 1)
         partials =
             tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);

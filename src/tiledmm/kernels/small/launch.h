@@ -60,8 +60,8 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -114,12 +114,8 @@ static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
-    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel small takes %d bytes of shared memory, this device has %d for a "
-                         "block",
-                         c->unsplit.bytes / 3 * 2, device->shared);
-    return TMM_OK;
+    /* Two stages, which kernels before sm_80 have. */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) c->kernel = NULL, c->time = HUGE_VAL;
 }
 
 /* As many products as tiles fit in 32 bits. */
@@ -128,6 +124,11 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
     void *partials = NULL;
+    if (c.kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         c.unsplit.bytes / 3 * 2, device->shared);
     if (c.slices > 1)
         partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
                                   p->stream);
@@ -168,8 +169,8 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;

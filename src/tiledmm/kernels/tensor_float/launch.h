@@ -381,14 +381,13 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
 }
 
 /* With KERNEL CONVERT. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     (void)row;
     const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
     const double time = tmm__xgemm__float_plan(p, instruction, plan);
     plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
-    return TMM_OK;
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and

@@ -180,8 +180,8 @@ static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -199,7 +199,6 @@ static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
     plan->time = (clocks / (device->processors * device->gpu.clock) +
                   bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
                  p->batch;
-    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -309,8 +308,8 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
         tmm__xgemm__product all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
