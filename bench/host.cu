@@ -338,7 +338,7 @@ static void take_problem(const job *j)
 static const char *verify(const job *j, const char *c, int other_bits)
 {
     const double bound = ((double)j->N + 2) * type_unit[j->type];
-    const device_race by = {&d, &q, bound, bound, 0};
+    const device_race by = {&d, &q, bound, bound, 0, 0};
     const int compare = expected == 0 || other_bits;
     contender peer, ours;
     memset(&peer, 0, sizeof peer), memset(&ours, 0, sizeof ours);
