@@ -72,7 +72,7 @@ static __device__ double element(tmm_type type, int form, double p, int of_B, lo
     }
 }
 
-/* Fills A, or B, of floats or doubles. A float is not rounded away from zero: 1 - 2^-53 would be 1. */
+/* Fills A, or B. A float is not rounded away from zero: 1 - 2^-53 would be 1. */
 static __global__ void fill_form(tmm_type type, int form, double p, int of_B, matrix m,
                                  long long cells, long long K, u64 seed)
 {

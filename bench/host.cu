@@ -26,9 +26,9 @@
                is faster
      effic.    the time on one device over D times the time on D devices
    Inputs are uniform in (-1, 1), C is poisoned before the last time. The first result of each type
-   and size is checked on the first device as other benches check theirs (race.h): all elements beside
-   those of cuBLAS, at least 512 beside exact sums; for that four matrices must fit there. Every other
-   one of that size must have the same bits. tests/host.cu asks the same at other sizes. */
+   and size is checked on the first device, as race.h does it: all elements beside those of cuBLAS,
+   at least 512 beside exact sums. For that four matrices must fit there. Every other one of that
+   size must have the same bits. tests/host.cu asks the same at other sizes. */
 #include "../tiledmm.cuh"
 #include <unistd.h>
 #include <cublas_v2.h>
@@ -338,7 +338,7 @@ static void take_problem(const job *j)
 static const char *verify(const job *j, const char *c, int other_bits)
 {
     const double bound = ((double)j->N + 2) * type_unit[j->type];
-    const device_race by = {&d, &q, bound, bound, 0};
+    const device_race by = {&d, &q, bound, bound, 0, 0};
     const int compare = expected == 0 || other_bits;
     contender peer, ours;
     memset(&peer, 0, sizeof peer), memset(&ours, 0, sizeof ours);

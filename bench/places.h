@@ -30,8 +30,8 @@ static inline size_t bytes_of(const job *j, long long matrix_rows)
     return (size_t)(matrix_rows * j->N) * type_size(j->type);
 }
 
-/* Milliseconds: the median of three after one that does not count. `before` is called ahead of each;
-   `last` tells it of the one whose result is checked. */
+/* Milliseconds: the median of three after one that does not count. `before` is called ahead of
+   each; `last` tells it of the one whose result is checked. */
 static inline double time_of(void (*run)(const job *), void (*before)(job *, int last), job *j)
 {
     double times[REPS];

@@ -19,6 +19,10 @@ typedef struct plan_list {
 static plan_list *plans_listed; /* where the hook leaves plans, or NULL */
 static const plan *plan_forced; /* the only one that it lets pass, or NULL */
 static const double NEVER = 1e30;
+static inline int is_never(double ns) /* in clocks it was NEVER or HUGE_VAL */
+{
+    return !(ns < 0.1 * NEVER);
+}
 
 static inline void list_plans(plan_list *list)
 {

@@ -29,8 +29,8 @@ static inline void write_times_shape(FILE *file, const row *r)
 static inline void write_time(FILE *file, double ns)
 {
     double digit = 1; /* of the last one that is kept */
-    while (ns < NEVER && ns >= 1e4 * digit) digit *= 10;
-    if (ns >= NEVER)
+    while (!is_never(ns) && ns >= 1e4 * digit) digit *= 10;
+    if (is_never(ns))
         fprintf(file, ",");
     else if (digit > 1)
         fprintf(file, ",%.0f", digit * floor(ns / digit + 0.5));

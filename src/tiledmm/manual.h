@@ -22,6 +22,7 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+     tmm_sgemm_explain(kernel, opA, opB, M, N, K, batch, gpu, text, bytes)     why: a line a kernel
    With TMM_FLOAT_TENSOR, or TMM_DOUBLE_TENSOR for tmm_d... (OPTIONS): tensor cores with operands
    that are converted once for many products:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...), of double

@@ -37,6 +37,17 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
    TMM_REGISTER instead. */
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
+/* Why: writes a line for each kernel to `text`, host memory of `bytes`; 4096 are enough. First the
+   kernel that TMM_AUTO or TMM_AUTO_TENSOR, `kernel`, takes for dense A, B and C. A line has the time
+   that it should take, its tile, how K is divided and which limit binds it: the launch, memory, L2 or
+   arithmetic; or why it does not take the product. "Only by name": TMM_AUTO leaves it out.
+   `gpu`: NULL for the current device; or a word of a name such as "H100", for one that the header has
+   measured, as if that were here. Nothing is launched, so that needs no GPU.
+     Errors: TMM_ERROR_ARGUMENT; TMM_ERROR_MEMORY if `bytes` are too few, then the text is cut. */
+TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                      long long N, long long K, long long batch, const char *gpu,
+                                      char *text, size_t bytes);
+
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
    TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and

@@ -34,16 +34,25 @@ static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm_
     return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. `tensor`: elements may be split. */
-static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
-                                      tmm__plan *best)
+/* A product as its plans are compared: not empty, all of a batch at once. `tensor`: elements may be
+   split. */
+static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product *given,
+                                                       long long batch, int tensor)
 {
     tmm__xgemm__product p = *given;
-    tmm__plan plan;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    return p;
+}
+
+/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
+   equal ones, the first of the list. */
+static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
+                                      tmm__plan *best)
+{
+    const tmm__xgemm__product p = tmm__xgemm__compared(given, batch, tensor);
+    tmm__plan plan;
     best->value = TMM_AUTO, best->time = HUGE_VAL;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
