@@ -149,8 +149,8 @@ static inline long long draw_size(int aligned)
         } clear[] = {                                                                               \
             {{0, 4096, 4096, 4096}, large},                                                         \
             {{1, 4000, 3000, 2000}, large | SET(TMM_REGISTER_128)},                                 \
-            {{0, 8192, 1, 8192}, SET(TMM_DIRECT) | (fast ? SET(TMM_SKINNY) : 0)},                   \
-            {{3, 1, 8192, 4096}, SET(TMM_DIRECT) | (fast ? SET(TMM_SKINNY) : 0)},                   \
+            {{0, 8192, 1, 8192}, SET(TMM_DIRECT) | (fast ? SET(TMM_SKINNY) | SET(TMM_SMALL) : 0)},  \
+            {{3, 1, 8192, 4096}, SET(TMM_DIRECT) | (fast ? SET(TMM_SKINNY) | SET(TMM_SMALL) : 0)},  \
             {{0, 16, 16, 16}, SET(TMM_DIRECT) | SET(TMM_SHARED_16) | (fast ? SET(TMM_SMALL) : 0)},  \
             {{2, 30, 40, 50}, any & ~SET(TMM_REGISTER_128) & ~SET(TMM_PIPELINED)},                  \
         };                                                                                          \
