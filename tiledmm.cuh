@@ -17287,8 +17287,9 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     *tmm__device_of_product() = &device;
     tmm__xgemm__choose(&p, batch, tensor, &best);
     p = tmm__xgemm__compared(&p, batch, tensor);
-    tmm__write(&t, "%lld x %lld x %lld, batch %lld, on %s, sm_%d with %d multiprocessors: %s\n", M,
-               N, K, batch, device.gpu.device, device.capability, device.processors,
+    tmm__write(&t, "%lld x %lld x %lld, batch %lld, on %s%s, sm_%d with %d multiprocessors: %s\n",
+               M, N, K, batch, strncmp(device.gpu.device, "by ", 3) == 0 ? "a GPU " : "",
+               device.gpu.device, device.capability, device.processors,
                tmm_kernel_string(best.value));
     tmm__xgemm__write_kernels(&t, &p, best.value);
     if (device.capability >= 90 && !TMM__CLUSTER_LAUNCH)
