@@ -64,7 +64,8 @@ TMM_KERNEL void __launch_bounds__(256)
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element % N;
     bool inside = element < M * N;
-    int share = (parts + groups - 1) / groups, first = group * share;
+    int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
+    int first = group * share;
     int last = first + share < parts ? first + share : parts;
     partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
     TMM_SUM sum = 0;
@@ -78,7 +79,9 @@ TMM_KERNEL void __launch_bounds__(256)
     sums[group * lanes + threadIdx.x] = sum;
     __syncthreads();
     if (group > 0 || !inside) return;
-    for (int g = 1; g < groups; g++) sum += sums[g * lanes + threadIdx.x];
+#pragma unroll
+    for (int g = 1; g < TMM__SUM_GROUPS; g++)
+        if (g < groups) sum += sums[g * lanes + threadIdx.x];
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
