@@ -204,18 +204,18 @@
      once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
                 PTX, numbers measured on GPUs (tuning.h), names of what is made for each type
                 (names.h)
-     host/      HOST MACHINERY of tmm_?gemm_host and _multi
+     launch/    PLAN: how a product is launched, and how tiles and steps are divided
+     host/      HOST MACHINERY of tmm_?gemm_host and _multi; CHECKS
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
                 KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN
                 and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
-     CHECKS, READY-MADE, licence */
+     READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
    Uses: nothing. Used by: all parts. */
-#if !defined(TMM__PART_CONFIG)
-#define TMM__PART_CONFIG
+#ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
 #ifndef TMM_HEADER /* the name by which this file includes itself */
@@ -460,7 +460,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
    them back. An inclusion of this file by itself leaves them alone. */
 #ifdef __CUDACC_RTC__
-#if defined(TMM_NAME) || !defined(TMM__PART_READY_MADE)
+#if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
     defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
@@ -800,8 +800,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
    Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_KERNELS)
-#define TMM__PART_KERNELS
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
    is the last line.
@@ -857,8 +856,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
-#define TMM__PART_TYPES
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
 /* In C any int may arrive as an enum. With int beneath it C++ may read it before it is refused. */
@@ -969,8 +967,7 @@ typedef struct tmm_part {
 #endif
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
    Uses: once/types.h. Used by: callers. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_FUNCTIONS)
-#define TMM__PART_FUNCTIONS
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
 
@@ -1019,8 +1016,7 @@ TMM_API void tmm_host_release(void);
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
    Uses: once/config.h. Used by: the fast kernels. */
-#if TMM__KERNELS && !defined(TMM__PART_PTX)
-#define TMM__PART_PTX
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */
 
@@ -1374,8 +1370,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
-#if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
-#define TMM__PART_SCHEDULE
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
@@ -1426,8 +1421,7 @@ typedef struct tmm__schedule {
 #endif
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
    Uses: once/passes.h. Used by: kernels/pipelined/. */
-#if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
-#define TMM__PART_PIPELINED_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
@@ -1455,8 +1449,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
    Uses: once/passes.h. Used by: kernels/small/. */
-#if TMM__KERNELS && !defined(TMM__PART_SMALL_SIZES)
-#define TMM__PART_SMALL_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
@@ -1473,8 +1466,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
    Uses: once/passes.h. Used by: kernels/skinny/. */
-#if TMM__KERNELS && !defined(TMM__PART_SKINNY_SIZES)
-#define TMM__PART_SKINNY_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
 enum { TMM__SKINNY_MOST = 16 };
 
@@ -1487,8 +1479,7 @@ enum { TMM__SKINNY_MOST = 16 };
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
    Uses: once/passes.h. Used by: kernels/outer/. */
-#if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
-#define TMM__PART_OUTER_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 /* K up to which it reads straight from L1; K up to which TMM_AUTO thinks of it. Shared memory has
@@ -1502,8 +1493,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
    Uses: once/passes.h. Used by: kernels/direct/. */
-#if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
-#define TMM__PART_DIRECT_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
@@ -1519,8 +1509,7 @@ enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K =
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
    Uses: once/passes.h. Used by: kernels/narrow/. */
-#if TMM__KERNELS && !defined(TMM__PART_NARROW_SIZES)
-#define TMM__PART_NARROW_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
    time is that of storing C, which others do faster. */
@@ -1547,8 +1536,7 @@ typedef struct tmm__narrow {
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
    Uses: once/passes.h. Used by: kernels/tensor/. */
-#if TMM__KERNELS && !defined(TMM__PART_TENSOR_SIZES)
-#define TMM__PART_TENSOR_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
 enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank conflicts */
@@ -1570,8 +1558,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
    Uses: once/types.h, once/kernels.h. Used by: all host code. */
-#if TMM__HOST && !defined(TMM__PART_STATUS)
-#define TMM__PART_STATUS
+#if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */
 inline char *tmm__message(void)
@@ -1688,8 +1675,7 @@ static inline long long tmm__min(long long a, long long b)
    kernels.
    Uses: nothing.
    Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
-#if TMM__HOST && !defined(TMM__PART_TUNING)
-#define TMM__PART_TUNING
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
    clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
@@ -2233,8 +2219,7 @@ static inline const tmm__costs *tmm__tuned(void)
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
    Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
-#if TMM__HOST && !defined(TMM__PART_DEVICE)
-#define TMM__PART_DEVICE
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
    few tenths of a millisecond, so each is asked once. */
 typedef struct tmm__kernel_facts {
@@ -2553,8 +2538,7 @@ static inline unsigned long long tmm__ticket(void)
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
    Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
-#if TMM__HOST && !defined(TMM__PART_COSTS)
-#define TMM__PART_COSTS
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
     tmm__family family;
@@ -2691,8 +2675,7 @@ static inline double tmm__pack_time(double bytes)
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
    Uses: once/status.h, once/device.h. Used by: type/, host/. */
-#if TMM__HOST && !defined(TMM__PART_ARGUMENTS)
-#define TMM__PART_ARGUMENTS
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
                                            const void *pointer, long long rows, long long cols,
@@ -2910,8 +2893,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
    Uses: once/config.h. Used by: kernels/, type/instances.h. */
-#if !defined(TMM__PART_PASSES)
-#define TMM__PART_PASSES
+#ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
@@ -2955,8 +2937,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel.
    Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
-#if !defined(TMM__PART_NAMES)
-#define TMM__PART_NAMES
+#ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
    is s. */
@@ -3301,10 +3282,478 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_halves     TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
+/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
+   Uses: nothing. Used by: the launchers, tests/. */
+#if TMM__HOST && !defined(TMM__ONCE)
+/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
+   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
+#ifndef TMM__PLAN_GUESS
+#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
+#define TMM__REMEMBERS                               1
+#else
+#define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
+#endif
+#endif
+
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+/* Nanoseconds without packed operands and with them. A test packs always. */
+#ifndef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(without, with) ((with) < (without))
+#endif
+/* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
+#ifndef TMM__TENSOR_GUESS
+#define TMM__TENSOR_GUESS(M, instance, time) (time)
+#endif
+/* 1: the flags of partial tiles are cleared before each launch. They need no such thing, but
+   compute-sanitizer's initcheck cannot know that. */
+#ifndef TMM__CLEAR_FLAGS
+#define TMM__CLEAR_FLAGS 0
+#endif
+/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
+   instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
+   doubtful elements may go by BF16x6. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(instance, time) (time)
+#endif
+#ifndef TMM__FLOAT_INSTRUCTION
+#define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
+#endif
+#ifndef TMM__FLOAT_L2_BYTES
+#define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
+#endif
+#ifndef TMM__FLOAT_BF16X6
+#define TMM__FLOAT_BF16X6(allowed) (allowed)
+#endif
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
+   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_DEPTH
+#define TMM__INT8_DEPTH(most) (most)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
+#endif
+#endif
+/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
+   divided; the words of it.
+   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
+/* What KERNEL SMALL takes if there is no memory for slices. */
+typedef struct tmm__unsplit {
+    const void *kernel;
+    int tile_m, tile_n, bytes, team_log2;
+} tmm__unsplit;
+
+/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
+   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
+   alignment. What a kernel does not need is 0. */
+typedef struct tmm__plan {
+    tmm_kernel value;
+    int instance;       /* its number, as hooks have it */
+    const void *kernel; /* the instance that is launched */
+    double time;        /* nanoseconds that it should take */
+    int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
+    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
+    long long blocks;   /* of a product and slice; OUTER: along N */
+    int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
+    int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
+    int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
+    int depth;                /* OUTER: k in shared memory, 0: none */
+    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
+    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
+    tmm__unsplit unsplit;     /* SMALL */
+    long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
+    tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
+} tmm__plan;
+
+#if TMM__FAST
+/* What is to be divided, and among what. */
+typedef struct tmm__division {
+    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
+    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
+    int large;                           /* tiles of 128 x 128, not half of that */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
+    int cut_k;                           /* whether a tile may be cut along K */
+    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
+    const int *clusters;                 /* how many of n blocks fit on the device at once */
+    tmm__load load;                      /* with whole tiles */
+} tmm__division;
+
+/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
+   `most_blocks`. */
+static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = d->tiles_down;
+    s->tiles_across = d->tiles_across;
+    s->steps = d->steps;
+    return tiles < most_blocks ? tiles : most_blocks;
+}
+
+/* The time with each tile in so many slices, each by a block. */
+static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
+                                      int depth, int slices)
+{
+    tmm__load load = d->load;
+    load.blocks *= slices;
+    load.k = (double)depth * ((d->steps + slices - 1) / slices);
+    return tmm__launch_time(costs, &load);
+}
+
+/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
+   Then it is the plan's. */
+static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
+{
+    time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
+    if (time >= plan->time) return 0;
+    plan->time = time, plan->cut = cut, plan->slices = slices;
+    return 1;
+}
+#endif
+
+/* A text is written as far as there is room; `length` counts all of it. */
+typedef struct tmm__text {
+    char *text;
+    size_t bytes, length;
+} tmm__text;
+
+static inline void tmm__write(tmm__text *t, const char *format, ...)
+{
+    const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(room > 0 ? t->text + t->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (written > 0) t->length += (size_t)written;
+}
+
+/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
+   all operands, of L2 for what tiles copy, of the units that multiply. */
+static inline const char *tmm__bound(const tmm__load *load)
+{
+    const tmm__device *device = tmm__current_device();
+    const double processors = device->processors, steps = load->blocks * load->k;
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    const int cached = load->bytes + load->c_bytes < device->gpu.l2_bytes;
+    const double operands = tmm__memory_time(load);
+    const double copies =
+        tmm__in_nanoseconds(load->copied * steps / (tmm__tuned()->l2 * processors));
+    const double units = tmm__in_nanoseconds(load->area * steps / (rate * processors));
+    const double most = fmax(fmax(device->gpu.launch, operands), fmax(copies, units));
+    if (most == units) return "arithmetic";
+    if (most == copies || (most == operands && cached)) return "L2";
+    return most == operands ? "memory" : "launch";
+}
+
+/* How k is divided, by plan->cut. */
+static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
+{
+    static const char *const cuts[] = {"threads",
+                                       "slices, which a block adds",
+                                       "slices, which a second launch adds",
+                                       "slices of a cluster",
+                                       "slices of the last tiles",
+                                       "even shares for all blocks"};
+    if (plan->cut == TMM__PLAN_EVEN)
+        tmm__write(t, ", k in %s", cuts[plan->cut]);
+    else if (plan->slices > 1)
+        tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
+    if (plan->pitchA + plan->pitchB > 0)
+        tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
+}
+
+/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
+   there is none. */
+static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
+{
+    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
+    *device = *tmm__current_device();
+    if (gpu == NULL) return 1;
+    memset(kernels, 0, TMM__KNOWN_KERNELS * sizeof *kernels);
+    device->kernels = kernels;
+    for (int n = 0; n < count; n++) {
+        if (strstr(tmm__gpus[n].device, gpu) == NULL) continue;
+        device->gpu = tmm__gpus[n];
+        device->processors = tmm__gpus[n].processors, device->capability = tmm__gpus[n].capability;
+        /* Shared memory of a block, by the CUDA C++ Programming Guide. */
+        device->shared = (device->capability >= 90 && device->capability < 120 ? 227
+                          : device->capability == 80                           ? 163
+                                                                               : 99) *
+                         1024;
+        device->pools = 1;
+        return 1;
+    }
+    return 0;
+}
+#endif
+/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
+   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
+/* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
+   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
+static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
+    int blocks = tmm__plan_whole(s, d, most_blocks);
+    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
+    if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
+    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
+        return most_blocks;
+    s->streamk_tiles = 0;
+    return blocks;
+}
+
+/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
+   clusters or without, or even shares. Sets the schedule of plan->instance, the blocks to launch and
+   the time. */
+static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
+{
+    const int depth = 8;
+    const tmm__costs *t = tmm__tuned();
+    const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
+    const tmm__block_costs *costs = d->costs;
+    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
+    const double clock = tmm__in_nanoseconds(1);
+    tmm__schedule *s = &plan->s;
+    int blocks = tmm__plan_whole(s, d, (int)most);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
+    for (int turns = 1; d->cut_k && turns <= per; turns++) {
+        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
+        const int reduce = slices >= t->pipelined.reduce_from;
+        if (slices < 2) continue;
+        const double guess =
+            tmm__slices_time(d, costs, depth, slices) +
+            clock * (reduce ? t->pipelined.reduce[large]
+                            : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
+        (void)tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices, guess);
+    }
+    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
+       than two large tiles were slow. */
+    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
+        const double rounds = ceil(tiles * slices / processors);
+        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
+        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices]) continue;
+        if (tmm__is_faster(plan, TMM__PLAN_CLUSTERS, slices, guess)) s->cluster = slices;
+    }
+    if (plan->slices > 1) {
+        s->streamk_tiles = (int)tiles;
+        s->reduce = s->cluster > 0 || plan->slices >= t->pipelined.reduce_from;
+        blocks = (int)tiles * plan->slices;
+    }
+    if (d->cut_k && tiles * steps >= 8 * most) {
+        tmm__load load = d->load;
+        load.blocks = fmax(tiles, most), load.k = tiles * steps * depth / load.blocks;
+        load.even = 1;
+        double guess = tmm__launch_time(costs, &load);
+        guess +=
+            clock * (t->pipelined.even[large] + t->pipelined.even_partial[large] * most / tiles);
+        guess = TMM__PLAN_GUESS(plan->instance, TMM__PLAN_EVEN, 1, guess);
+        tmm__schedule shares;
+        int more = guess < plan->time ? tmm__plan_even(&shares, d, (int)most) : 0;
+        if (more > 0 && shares.streamk_tiles > 0) {
+            *s = shares, blocks = more;
+            plan->time = guess, plan->cut = TMM__PLAN_EVEN, plan->slices = 1;
+        }
+    }
+    /* Many tiles with few steps: one a block, so that some begin while others end. */
+    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->streamk_blocks = blocks;
+    if (d->data_parallel && tiles >= 2 * most) {
+        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
+        s->streamk_tiles = s->streamk_blocks = 0;
+        blocks = (int)tiles;
+        if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
+            s->streamk_blocks = (int)most;
+            s->streamk_tiles = s->streamk_blocks + rest;
+            blocks -= rest;
+        }
+    }
+    plan->blocks = blocks;
+}
+#endif
+/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
+   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
+/* An instance of KERNEL TENSOR. */
+typedef struct tmm__tensor_instance {
+    int tile_m, tile_n, warps;
+    int width;  /* elements to a copy */
+    int blocks; /* to a multiprocessor */
+    int turns;  /* its tile can be tile_n x tile_m, too */
+    const void *kernel;
+} tmm__tensor_instance;
+
+/* Its costs. Of an instance that was not measured: of the first one, by the area. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
+{
+    const tmm__costs *t = tmm__tuned();
+    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
+        if (t->tensor.instances[n].tile_m == i->tile_m &&
+            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
+            return t->tensor.instances[n].block;
+    return tmm__scaled(&t->tensor.instances[0].block,
+                       (double)i->tile_m * i->tile_n /
+                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
+}
+
+/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
+   columns read these at the same time if they begin at the same k, so that memory gives them once.
+   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
+   over the launch like events of a Poisson process: the bytes that go by between two of them are
+   more than L2 keeps with a chance of exp(-n kept / all). */
+static inline double tmm__again(const tmm__division *d)
+{
+    const double A = d->load.a_bytes, B = d->load.bytes - A;
+    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
+    const double each = kept / (A + B);
+    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
+           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
+}
+
+/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
+   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
+static inline double tmm__power_time(double work, double area, double copied)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
+    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
+    const double time = work / (rate * device->processors * device->gpu.clock);
+    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
+}
+
+/* Slices of each tile by clusters, if they should take less than the plan so far: as many as one or
+   two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are
+   neighbours. */
+static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__division *d,
+                                             const tmm__block_costs *costs)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
+        while (n >= 2 && tiles > per * d->clusters[n]) n--;
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
+        tmm__division spread = *d;
+        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
+        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
+        const double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                             tmm__in_nanoseconds(t->tensor.cluster + sums);
+        if (!tmm__is_faster(plan, TMM__PLAN_CLUSTERS, n, guess)) continue;
+        plan->blocks = plan->s.streamk_blocks = tiles * n;
+        plan->s.streamk_tiles = tiles;
+        plan->s.cluster = n;
+        plan->s.reduce = 0;
+    }
+}
+
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
+   schedule of plan->instance, the blocks to launch for each product and the time. */
+static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
+                                    const tmm__division *d)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
+    const double clock = tmm__in_nanoseconds(1);
+    tmm__schedule *s = &plan->s;
+    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
+    int tiles = d->tiles_down * d->tiles_across;
+    double area = (double)i->tile_m * i->tile_n;
+    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    if (!d->cut_k || steps == 0) return;
+    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
+       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
+       tiles. */
+    const int small = i->tile_m <= 64 && i->tile_n <= 64;
+    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(per * processors / tiles, steps / 4);
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        n = (steps + each - 1) / each;
+        const double split = tmm__slices_time(d, &costs, depth, n);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
+            if (reduce)
+                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
+                                                   ? t->tensor.reduce_slice_wide
+                                                   : t->tensor.reduce_slice);
+            if (!tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more))
+                continue;
+            plan->blocks = s->streamk_blocks = tiles * n;
+            s->streamk_tiles = tiles;
+            s->reduce = reduce;
+        }
+    }
+    if (small) tmm__plan_tensor_clusters(plan, d, &costs);
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
+       at once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
+        (long long)rest * steps <= INT_MAX) {
+        tmm__load load = d->load;
+        load.blocks = tiles - rest;
+        const double guess =
+            tmm__launch_time(&costs, &load) +
+            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                     t->tensor.last + t->tensor.last_slice * (slices - 1));
+        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
+            plan->blocks = tiles - rest + rest * slices;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * slices;
+            s->reduce = s->cluster = 0;
+        }
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        tmm__load load = d->load;
+        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
+        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
+        double guess = tmm__launch_time(&costs, &load);
+        guess += clock * (t->tensor.even +
+                          t->tensor.even_partial * area *
+                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
+            plan->blocks = s->streamk_blocks = slots;
+            s->streamk_tiles = streamk_tiles;
+            s->reduce = s->cluster = 0;
+        }
+    }
+}
+#endif
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
    Uses: once/. Used by: host/. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_JOB)
-#define TMM__PART_HOST_JOB
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.
 
@@ -3563,8 +4012,7 @@ typedef struct tmm__host {
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
    Uses: host/job.h. Used by: host/. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
-#define TMM__PART_HOST_MEMORY
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- what is kept for the next call ---------------------------------------------------------- */
 /* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
    in the pools. */
@@ -3710,8 +4158,7 @@ static inline void tmm__event_close(cudaEvent_t event)
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
    Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
-#define TMM__PART_HOST_THREADS
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- helper threads -------------------------------------------------------------------------- */
 /* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
@@ -3833,8 +4280,7 @@ static inline int tmm__helpers_count(int threads)
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
    Uses: host/threads.h. Used by: host/one_device.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
-#define TMM__PART_HOST_TRANSFER
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- transfers ------------------------------------------------------------------------------- */
 /* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
    in place of an older one, which is lost then. */
@@ -4026,8 +4472,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
    Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
-#define TMM__PART_HOST_LAYOUT
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- how a device works on its rows ---------------------------------------------------------- */
 /* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
    The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
@@ -4278,8 +4723,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
    Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_ONE_DEVICE)
-#define TMM__PART_HOST_ONE_DEVICE
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
@@ -4606,8 +5050,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
    Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_SHARES)
-#define TMM__PART_HOST_SHARES
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
@@ -4886,8 +5329,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 #endif
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
    Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_DEVICES)
-#define TMM__PART_HOST_DEVICES
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
 {
@@ -5172,8 +5614,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 #endif
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
    Uses: host/devices.h. Used by: type/host_layer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MULTI)
-#define TMM__PART_HOST_MULTI
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
@@ -5459,8 +5900,165 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     return status;
 }
 #endif
+/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
+   Uses: once/status.h. Used by: callers. */
+#if TMM__HOST && !defined(TMM__ONCE)
+/* Element number `index` of an array. */
+static inline double tmm__element(tmm_type type, const void *X, long long index)
+{
+    switch (type) {
+    case TMM_FLOAT: return ((const float *)X)[index];
+    case TMM_DOUBLE: return ((const double *)X)[index];
+    case TMM_INT: break;
+    }
+    return ((const int *)X)[index];
+}
+
+static inline size_t tmm__element_size(tmm_type type)
+{
+    return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static inline tmm_status tmm__check_type(tmm_type type)
+{
+    if (type == TMM_FLOAT || type == TMM_DOUBLE || type == TMM_INT) return TMM_OK;
+    return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
+}
+
+/* What both errors ask of their arguments. */
+static inline tmm_status tmm__check_error(tmm_type type, long long M, long long N, const void *X,
+                                          long long ldx, const double *R, long long ldr,
+                                          const double *error)
+{
+    tmm_status status = tmm__check_type(type);
+    if (status != TMM_OK) return status;
+    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
+    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
+    if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
+    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
+    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    return status;
+}
+
+/* The largest error. Equal infinities and two NaN do not differ; any other NaN is infinite. */
+static inline double tmm__largest_error(tmm_type type, long long M, long long N, const void *X,
+                                        long long ldx, const double *R, long long ldr, int relative)
+{
+    double largest = 0;
+    for (long long i = 0; i < M; i++)
+        for (long long j = 0; j < N; j++) {
+            double x = tmm__element(type, X, i * ldx + j), r = R[i * ldr + j];
+            if (x == r || (x != x && r != r)) continue;
+            double e = fabs(x - r);
+            if (relative) e /= fabs(r) + 1e-12;
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    return largest;
+}
+
+TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error)
+{
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 0);
+    return status;
+}
+
+TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error)
+{
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 1);
+    return status;
+}
+
+/* y = X r for an M x N matrix X. Integers are taken modulo 2^32; doubles hold these exactly. */
+static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
+                               long long ldx, const double *r, double *y)
+{
+    for (long long i = 0; i < M; i++) {
+        if (type == TMM_INT) {
+            unsigned sum = 0;
+            for (long long j = 0; j < N; j++)
+                sum += (unsigned)((const int *)X)[i * ldx + j] * (unsigned)(long long)r[j];
+            y[i] = sum;
+        } else {
+            double sum = 0;
+            for (long long j = 0; j < N; j++) sum += tmm__element(type, X, i * ldx + j) * r[j];
+            y[i] = sum;
+        }
+    }
+}
+
+/* The square of the Euclidean norm of `count` elements from `first` on. */
+static inline double tmm__square_norm(tmm_type type, const void *X, long long first,
+                                      long long count)
+{
+    double sum = 0;
+    for (long long n = 0; n < count; n++) {
+        double x = tmm__element(type, X, first + n);
+        sum += x * x;
+    }
+    return sum;
+}
+
+/* Fills r with +1 and -1, one well mixed bit of splitmix64 each. */
+static inline void tmm__random_signs(unsigned long long *seed, long long count, double *r)
+{
+    for (long long n = 0; n < count; n++) {
+        unsigned long long z = (*seed += 0x9E3779B97F4A7C15ull);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        r[n] = (z >> 63) ? 1 : -1;
+    }
+}
+
+TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
+                                 const void *A, long long lda, const void *B, long long ldb,
+                                 const void *C, long long ldc, int trials, unsigned long long seed,
+                                 double *excess)
+{
+    tmm_status status = tmm__check_type(type);
+    if (status != TMM_OK) return status;
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
+                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+                                    1};
+    status = tmm__check_sizes(&operands); /* C is only read */
+    if (status != TMM_OK) return status;
+    if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
+    if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
+
+    double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
+    if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
+    if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
+    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
+
+    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
+    double normB = 0, largest = 0; /* normB: the Frobenius norm */
+    for (long long k = 0; k < K && type != TMM_INT; k++)
+        normB += tmm__square_norm(type, B, k * ldb, N);
+    normB = sqrt(normB);
+    for (int trial = 0; trial < trials; trial++) {
+        tmm__random_signs(&seed, N, r);
+        tmm__matvec(type, K, N, B, ldb, r, Br);
+        tmm__matvec(type, M, K, A, lda, Br, ABr);
+        tmm__matvec(type, M, N, C, ldc, r, Cr);
+        for (long long i = 0; i < M; i++) {
+            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
+            if (residual == 0) continue;
+            if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
+            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    }
+    free(r);
+    *excess = largest;
+    return TMM_OK;
+}
+#endif
 /* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set.
    Uses: once/. Used by: type/, kernels/. */
+#define TMM__ONCE /* what does not depend on a type is read: a later inclusion leaves it out */
 #if !defined(TMM__PASS) && (defined(TMM_NAME) || defined(TMM_TYPE))
 #ifndef TMM_NAME
 #error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"
@@ -9596,8 +10194,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
    cores share.
    Uses: once/ptx.cuh. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
-    !defined(TMM__PART_TENSOR_PTX)
-#define TMM__PART_TENSOR_PTX
+    !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE)
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -9725,8 +10322,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
    Uses: once/schedule.h. Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
-#define TMM__PART_FLOAT_TYPES
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
    makes two FP16 of each element. Three products of FP16 then give one of floats, after Ootomo and
@@ -9845,8 +10441,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
    Uses: kernels/tensor_float/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
-#define TMM__PART_FLOAT_NUMBERS
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
     unsigned bits;
@@ -10037,8 +10632,7 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
    Uses: kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
-#define TMM__PART_FLOAT_PTX
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
@@ -10282,8 +10876,7 @@ TMM_KERNEL void __launch_bounds__(1024)
    terms.
    Uses: kernels/tensor_float/numbers.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
-    !defined(TMM__PART_FLOAT_BF16X6)
-#define TMM__PART_FLOAT_BF16X6
+    !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
    element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
@@ -12143,8 +12736,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
    Uses: once/schedule.h. Used by: kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
-#define TMM__PART_DOUBLE_TYPES
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
    Ozaki, Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
@@ -12314,8 +12906,7 @@ typedef struct tmm__int8_job {
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
    Uses: kernels/tensor_int8/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
-#define TMM__PART_DOUBLE_NUMBERS
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
 {
     float x;
@@ -12902,8 +13493,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 /* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
    Uses: kernels/tensor_int8/numbers.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-#ifndef TMM__INT8_WGMMA_ONCE
-#define TMM__INT8_WGMMA_ONCE
+#ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
 enum {
     TMM__INT8_WGMMA_ROWS = 256,
@@ -13651,151 +14241,6 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__PASS
 #endif
 #endif
-/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: nothing. Used by: the launchers, tests/. */
-#if TMM__HOST && !defined(TMM__PART_HOOKS)
-#define TMM__PART_HOOKS
-/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
-   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
-#ifndef TMM__PLAN_GUESS
-#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
-#define TMM__REMEMBERS                               1
-#else
-#define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
-#endif
-#endif
-
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
-#ifndef TMM__BUSY
-#define TMM__BUSY(processors) (processors)
-#endif
-/* Nanoseconds without packed operands and with them. A test packs always. */
-#ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(without, with) ((with) < (without))
-#endif
-/* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
-#ifndef TMM__TENSOR_GUESS
-#define TMM__TENSOR_GUESS(M, instance, time) (time)
-#endif
-/* 1: the flags of partial tiles are cleared before each launch. They need no such thing, but
-   compute-sanitizer's initcheck cannot know that. */
-#ifndef TMM__CLEAR_FLAGS
-#define TMM__CLEAR_FLAGS 0
-#endif
-/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
-   instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
-   doubtful elements may go by BF16x6. */
-#ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(instance, time) (time)
-#endif
-#ifndef TMM__FLOAT_INSTRUCTION
-#define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
-#endif
-#ifndef TMM__FLOAT_L2_BYTES
-#define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
-#endif
-#ifndef TMM__FLOAT_BF16X6
-#define TMM__FLOAT_BF16X6(allowed) (allowed)
-#endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
-   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
-#ifndef TMM__INT8_BUDGET
-#define TMM__INT8_BUDGET(bytes) (bytes)
-#endif
-#ifndef TMM__INT8_DEPTH
-#define TMM__INT8_DEPTH(most) (most)
-#endif
-#ifndef TMM__INT8_FIXED
-#define TMM__INT8_FIXED(moduli) (moduli)
-#endif
-#ifndef TMM__INT8_INSTANCE
-#define TMM__INT8_INSTANCE(instance) (instance)
-#endif
-#ifndef TMM__INT8_FP64
-#define TMM__INT8_FP64(pays) (pays)
-#endif
-#endif
-/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are divided.
-   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
-#if TMM__HOST && !defined(TMM__PART_PLAN)
-#define TMM__PART_PLAN
-/* What KERNEL SMALL takes if there is no memory for slices. */
-typedef struct tmm__unsplit {
-    const void *kernel;
-    int tile_m, tile_n, bytes, team_log2;
-} tmm__unsplit;
-
-/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
-   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
-   alignment. What a kernel does not need is 0. */
-typedef struct tmm__plan {
-    tmm_kernel value;
-    int instance;       /* its number, as hooks have it */
-    const void *kernel; /* the instance that is launched */
-    double time;        /* nanoseconds that it should take */
-    int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
-    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
-    long long blocks;   /* of a product and slice; OUTER: along N */
-    int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
-    int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
-    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
-    int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
-    int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
-    int depth;                /* OUTER: k in shared memory, 0: none */
-    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
-    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
-    tmm__unsplit unsplit;     /* SMALL */
-    long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
-    tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
-} tmm__plan;
-
-#if TMM__FAST
-/* What is to be divided, and among what. */
-typedef struct tmm__division {
-    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
-    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
-    int large;                           /* tiles of 128 x 128, not half of that */
-    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
-    int cut_k;                           /* whether a tile may be cut along K */
-    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
-    const int *clusters;                 /* how many of n blocks fit on the device at once */
-    tmm__load load;                      /* with whole tiles */
-} tmm__division;
-
-/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
-   `most_blocks`. */
-static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
-{
-    int tiles = d->tiles_down * d->tiles_across;
-    memset(s, 0, sizeof *s);
-    s->tiles_down = d->tiles_down;
-    s->tiles_across = d->tiles_across;
-    s->steps = d->steps;
-    return tiles < most_blocks ? tiles : most_blocks;
-}
-
-/* The time with each tile in so many slices, each by a block. */
-static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
-                                      int depth, int slices)
-{
-    tmm__load load = d->load;
-    load.blocks *= slices;
-    load.k = (double)depth * ((d->steps + slices - 1) / slices);
-    return tmm__launch_time(costs, &load);
-}
-
-/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
-   Then it is the plan's. */
-static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
-{
-    time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
-    if (time >= plan->time) return 0;
-    plan->time = time, plan->cut = cut, plan->slices = slices;
-    return 1;
-}
-#endif
-#endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
    Uses: launch/plan.h, kernels/tensor/sizes.h. Used by: the launchers, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
@@ -14183,98 +14628,6 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif
-/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
-#if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
-#define TMM__PART_PIPELINED_PLAN
-/* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
-   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
-static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
-{
-    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
-    int blocks = tmm__plan_whole(s, d, most_blocks);
-    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
-    if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
-    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
-        return most_blocks;
-    s->streamk_tiles = 0;
-    return blocks;
-}
-
-/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
-   clusters or without, or even shares. Sets the schedule of plan->instance, the blocks to launch and
-   the time. */
-static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
-{
-    const int depth = 8;
-    const tmm__costs *t = tmm__tuned();
-    const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
-    const tmm__block_costs *costs = d->costs;
-    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
-    const double clock = tmm__in_nanoseconds(1);
-    tmm__schedule *s = &plan->s;
-    int blocks = tmm__plan_whole(s, d, (int)most);
-    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
-    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
-    for (int turns = 1; d->cut_k && turns <= per; turns++) {
-        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        const int reduce = slices >= t->pipelined.reduce_from;
-        if (slices < 2) continue;
-        const double guess =
-            tmm__slices_time(d, costs, depth, slices) +
-            clock * (reduce ? t->pipelined.reduce[large]
-                            : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
-        (void)tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices, guess);
-    }
-    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
-       than two large tiles were slow. */
-    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
-    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
-        const double rounds = ceil(tiles * slices / processors);
-        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
-        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
-        if (tiles > d->clusters[slices]) continue;
-        if (tmm__is_faster(plan, TMM__PLAN_CLUSTERS, slices, guess)) s->cluster = slices;
-    }
-    if (plan->slices > 1) {
-        s->streamk_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || plan->slices >= t->pipelined.reduce_from;
-        blocks = (int)tiles * plan->slices;
-    }
-    if (d->cut_k && tiles * steps >= 8 * most) {
-        tmm__load load = d->load;
-        load.blocks = fmax(tiles, most), load.k = tiles * steps * depth / load.blocks;
-        load.even = 1;
-        double guess = tmm__launch_time(costs, &load);
-        guess +=
-            clock * (t->pipelined.even[large] + t->pipelined.even_partial[large] * most / tiles);
-        guess = TMM__PLAN_GUESS(plan->instance, TMM__PLAN_EVEN, 1, guess);
-        tmm__schedule shares;
-        int more = guess < plan->time ? tmm__plan_even(&shares, d, (int)most) : 0;
-        if (more > 0 && shares.streamk_tiles > 0) {
-            *s = shares, blocks = more;
-            plan->time = guess, plan->cut = TMM__PLAN_EVEN, plan->slices = 1;
-        }
-    }
-    /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->streamk_blocks = blocks;
-    if (d->data_parallel && tiles >= 2 * most) {
-        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->streamk_tiles = s->streamk_blocks = 0;
-        blocks = (int)tiles;
-        if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->streamk_blocks = (int)most;
-            s->streamk_tiles = s->streamk_blocks + rest;
-            blocks -= rest;
-        }
-    }
-    plan->blocks = blocks;
-}
-#endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
@@ -14411,166 +14764,6 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
-}
-#endif
-/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
-#if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
-#define TMM__PART_TENSOR_PLAN
-/* An instance of KERNEL TENSOR. */
-typedef struct tmm__tensor_instance {
-    int tile_m, tile_n, warps;
-    int width;  /* elements to a copy */
-    int blocks; /* to a multiprocessor */
-    int turns;  /* its tile can be tile_n x tile_m, too */
-    const void *kernel;
-} tmm__tensor_instance;
-
-/* Its costs. Of an instance that was not measured: of the first one, by the area. */
-static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
-{
-    const tmm__costs *t = tmm__tuned();
-    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
-        if (t->tensor.instances[n].tile_m == i->tile_m &&
-            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
-            return t->tensor.instances[n].block;
-    return tmm__scaled(&t->tensor.instances[0].block,
-                       (double)i->tile_m * i->tile_n /
-                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
-}
-
-/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
-   columns read these at the same time if they begin at the same k, so that memory gives them once.
-   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
-   over the launch like events of a Poisson process: the bytes that go by between two of them are
-   more than L2 keeps with a chance of exp(-n kept / all). */
-static inline double tmm__again(const tmm__division *d)
-{
-    const double A = d->load.a_bytes, B = d->load.bytes - A;
-    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
-    const double each = kept / (A + B);
-    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
-           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
-}
-
-/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
-   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
-static inline double tmm__power_time(double work, double area, double copied)
-{
-    const tmm__costs *t = tmm__tuned();
-    const tmm__device *device = tmm__current_device();
-    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
-    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
-    const double time = work / (rate * device->processors * device->gpu.clock);
-    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
-}
-
-/* Slices of each tile by clusters, if they should take less than the plan so far: as many as one or
-   two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are
-   neighbours. */
-static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__division *d,
-                                             const tmm__block_costs *costs)
-{
-    const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
-    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
-        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
-        while (n >= 2 && tiles > per * d->clusters[n]) n--;
-        if (n < 2) continue;
-        const int each = (steps + n - 1) / n;
-        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
-        tmm__division spread = *d;
-        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
-        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
-        const double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
-                             tmm__in_nanoseconds(t->tensor.cluster + sums);
-        if (!tmm__is_faster(plan, TMM__PLAN_CLUSTERS, n, guess)) continue;
-        plan->blocks = plan->s.streamk_blocks = tiles * n;
-        plan->s.streamk_tiles = tiles;
-        plan->s.cluster = n;
-        plan->s.reduce = 0;
-    }
-}
-
-/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
-   schedule of plan->instance, the blocks to launch for each product and the time. */
-static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
-                                    const tmm__division *d)
-{
-    const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i);
-    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
-    const double clock = tmm__in_nanoseconds(1);
-    tmm__schedule *s = &plan->s;
-    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles_down * d->tiles_across;
-    double area = (double)i->tile_m * i->tile_n;
-    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
-    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
-    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    if (!d->cut_k || steps == 0) return;
-    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
-       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
-       tiles. */
-    const int small = i->tile_m <= 64 && i->tile_n <= 64;
-    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
-        int n = (int)tmm__min(per * processors / tiles, steps / 4);
-        if (n < 2) continue;
-        const int each = (steps + n - 1) / n;
-        n = (steps + each - 1) / each;
-        const double split = tmm__slices_time(d, &costs, depth, n);
-        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
-            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
-            if (reduce)
-                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
-                                                   ? t->tensor.reduce_slice_wide
-                                                   : t->tensor.reduce_slice);
-            if (!tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
-                                split + clock * more))
-                continue;
-            plan->blocks = s->streamk_blocks = tiles * n;
-            s->streamk_tiles = tiles;
-            s->reduce = reduce;
-        }
-    }
-    if (small) tmm__plan_tensor_clusters(plan, d, &costs);
-    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
-       at once; the block with the first one adds up the others. */
-    int rest = tiles % processors;
-    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
-    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
-        (long long)rest * steps <= INT_MAX) {
-        tmm__load load = d->load;
-        load.blocks = tiles - rest;
-        const double guess =
-            tmm__launch_time(&costs, &load) +
-            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
-                     t->tensor.last + t->tensor.last_slice * (slices - 1));
-        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
-            plan->blocks = tiles - rest + rest * slices;
-            s->streamk_tiles = rest;
-            s->streamk_blocks = rest * slices;
-            s->reduce = s->cluster = 0;
-        }
-    }
-    /* Even shares of the tiles of the last rounds. */
-    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long streamk_steps = (long long)streamk_tiles * steps;
-    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
-        tmm__load load = d->load;
-        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
-        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
-        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
-        double guess = tmm__launch_time(&costs, &load);
-        guess += clock * (t->tensor.even +
-                          t->tensor.even_partial * area *
-                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
-        if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
-            plan->blocks = s->streamk_blocks = slots;
-            s->streamk_tiles = streamk_tiles;
-            s->reduce = s->cluster = 0;
-        }
-    }
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
@@ -15494,8 +15687,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
    Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
-#ifndef TMM__FLOAT_LAUNCH_ONCE
-#define TMM__FLOAT_LAUNCH_ONCE
+#ifndef TMM__FLOAT_ONCE
 /* Several parts to a block are for where they gain more than the model errs. */
 #define TMM__FLOAT_SEVERAL 1.15
 enum {
@@ -16068,8 +16260,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
    workspace.
    Uses: kernels/tensor_int8/types.cuh, once/device.h, launch/hooks.h. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
-    !defined(TMM__PART_DOUBLE_TABLES)
-#define TMM__PART_DOUBLE_TABLES
+    !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
    of 15 117.8, of 16 125.4. */
 static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
@@ -16310,8 +16501,7 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__DOUBLE_TENSOR
-#ifndef TMM__DOUBLE_LAUNCH_ONCE
-#define TMM__DOUBLE_LAUNCH_ONCE
+#ifndef TMM__DOUBLE_ONCE
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
@@ -17101,84 +17291,6 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
    Uses: type/choose.h, launch/plan.h. Used by: callers. */
-#if TMM__HOST && !defined(TMM__PART_EXPLAIN)
-#define TMM__PART_EXPLAIN
-/* A text is written as far as there is room; `length` counts all of it. */
-typedef struct tmm__text {
-    char *text;
-    size_t bytes, length;
-} tmm__text;
-
-static inline void tmm__write(tmm__text *t, const char *format, ...)
-{
-    const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = vsnprintf(room > 0 ? t->text + t->length : NULL, room, format, arguments);
-    va_end(arguments);
-    if (written > 0) t->length += (size_t)written;
-}
-
-/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
-   all operands, of L2 for what tiles copy, of the units that multiply. */
-static inline const char *tmm__bound(const tmm__load *load)
-{
-    const tmm__device *device = tmm__current_device();
-    const double processors = device->processors, steps = load->blocks * load->k;
-    const double rate = tmm__rate(device->capability, load->family, load->type);
-    const int cached = load->bytes + load->c_bytes < device->gpu.l2_bytes;
-    const double operands = tmm__memory_time(load);
-    const double copies =
-        tmm__in_nanoseconds(load->copied * steps / (tmm__tuned()->l2 * processors));
-    const double units = tmm__in_nanoseconds(load->area * steps / (rate * processors));
-    const double most = fmax(fmax(device->gpu.launch, operands), fmax(copies, units));
-    if (most == units) return "arithmetic";
-    if (most == copies || (most == operands && cached)) return "L2";
-    return most == operands ? "memory" : "launch";
-}
-
-/* How k is divided, by plan->cut. */
-static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
-{
-    static const char *const cuts[] = {"threads",
-                                       "slices, which a block adds",
-                                       "slices, which a second launch adds",
-                                       "slices of a cluster",
-                                       "slices of the last tiles",
-                                       "even shares for all blocks"};
-    if (plan->cut == TMM__PLAN_EVEN)
-        tmm__write(t, ", k in %s", cuts[plan->cut]);
-    else if (plan->slices > 1)
-        tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
-    if (plan->pitchA + plan->pitchB > 0)
-        tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
-}
-
-/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
-   there is none. */
-static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
-{
-    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
-    *device = *tmm__current_device();
-    if (gpu == NULL) return 1;
-    memset(kernels, 0, TMM__KNOWN_KERNELS * sizeof *kernels);
-    device->kernels = kernels;
-    for (int n = 0; n < count; n++) {
-        if (strstr(tmm__gpus[n].device, gpu) == NULL) continue;
-        device->gpu = tmm__gpus[n];
-        device->processors = tmm__gpus[n].processors, device->capability = tmm__gpus[n].capability;
-        /* Shared memory of a block, by the CUDA C++ Programming Guide. */
-        device->shared = (device->capability >= 90 && device->capability < 120 ? 227
-                          : device->capability == 80                           ? 163
-                                                                               : 99) *
-                         1024;
-        device->pools = 1;
-        return 1;
-    }
-    return 0;
-}
-#endif
-
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
@@ -17839,6 +17951,12 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 /* src/tiledmm/type/end.h. Names of a type are undone.
    Uses: nothing. Used by: type/begin.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS)
+#if TMM__FLOAT_TENSOR /* what types on tensor cores share, the first of them makes */
+#define TMM__FLOAT_ONCE
+#endif
+#if TMM__DOUBLE_TENSOR
+#define TMM__DOUBLE_ONCE
+#endif
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
@@ -17863,167 +17981,10 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/status.h. Used by: callers. */
-#if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
-#define TMM__PART_CHECKS
-/* Element number `index` of an array. */
-static inline double tmm__element(tmm_type type, const void *X, long long index)
-{
-    switch (type) {
-    case TMM_FLOAT: return ((const float *)X)[index];
-    case TMM_DOUBLE: return ((const double *)X)[index];
-    case TMM_INT: break;
-    }
-    return ((const int *)X)[index];
-}
-
-static inline size_t tmm__element_size(tmm_type type)
-{
-    return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
-}
-
-static inline tmm_status tmm__check_type(tmm_type type)
-{
-    if (type == TMM_FLOAT || type == TMM_DOUBLE || type == TMM_INT) return TMM_OK;
-    return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
-}
-
-/* What both errors ask of their arguments. */
-static inline tmm_status tmm__check_error(tmm_type type, long long M, long long N, const void *X,
-                                          long long ldx, const double *R, long long ldr,
-                                          const double *error)
-{
-    tmm_status status = tmm__check_type(type);
-    if (status != TMM_OK) return status;
-    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
-    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
-    if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
-    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
-    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
-    return status;
-}
-
-/* The largest error. Equal infinities and two NaN do not differ; any other NaN is infinite. */
-static inline double tmm__largest_error(tmm_type type, long long M, long long N, const void *X,
-                                        long long ldx, const double *R, long long ldr, int relative)
-{
-    double largest = 0;
-    for (long long i = 0; i < M; i++)
-        for (long long j = 0; j < N; j++) {
-            double x = tmm__element(type, X, i * ldx + j), r = R[i * ldr + j];
-            if (x == r || (x != x && r != r)) continue;
-            double e = fabs(x - r);
-            if (relative) e /= fabs(r) + 1e-12;
-            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
-        }
-    return largest;
-}
-
-TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
-                                     long long ldx, const double *R, long long ldr, double *error)
-{
-    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
-    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 0);
-    return status;
-}
-
-TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
-                                     long long ldx, const double *R, long long ldr, double *error)
-{
-    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
-    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 1);
-    return status;
-}
-
-/* y = X r for an M x N matrix X. Integers are taken modulo 2^32; doubles hold these exactly. */
-static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
-                               long long ldx, const double *r, double *y)
-{
-    for (long long i = 0; i < M; i++) {
-        if (type == TMM_INT) {
-            unsigned sum = 0;
-            for (long long j = 0; j < N; j++)
-                sum += (unsigned)((const int *)X)[i * ldx + j] * (unsigned)(long long)r[j];
-            y[i] = sum;
-        } else {
-            double sum = 0;
-            for (long long j = 0; j < N; j++) sum += tmm__element(type, X, i * ldx + j) * r[j];
-            y[i] = sum;
-        }
-    }
-}
-
-/* The square of the Euclidean norm of `count` elements from `first` on. */
-static inline double tmm__square_norm(tmm_type type, const void *X, long long first,
-                                      long long count)
-{
-    double sum = 0;
-    for (long long n = 0; n < count; n++) {
-        double x = tmm__element(type, X, first + n);
-        sum += x * x;
-    }
-    return sum;
-}
-
-/* Fills r with +1 and -1, one well mixed bit of splitmix64 each. */
-static inline void tmm__random_signs(unsigned long long *seed, long long count, double *r)
-{
-    for (long long n = 0; n < count; n++) {
-        unsigned long long z = (*seed += 0x9E3779B97F4A7C15ull);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-        r[n] = (z >> 63) ? 1 : -1;
-    }
-}
-
-TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
-                                 const void *A, long long lda, const void *B, long long ldb,
-                                 const void *C, long long ldc, int trials, unsigned long long seed,
-                                 double *excess)
-{
-    tmm_status status = tmm__check_type(type);
-    if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
-                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
-                                    1};
-    status = tmm__check_sizes(&operands); /* C is only read */
-    if (status != TMM_OK) return status;
-    if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
-    if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
-
-    double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
-    if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
-    if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
-    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
-
-    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
-    double normB = 0, largest = 0; /* normB: the Frobenius norm */
-    for (long long k = 0; k < K && type != TMM_INT; k++)
-        normB += tmm__square_norm(type, B, k * ldb, N);
-    normB = sqrt(normB);
-    for (int trial = 0; trial < trials; trial++) {
-        tmm__random_signs(&seed, N, r);
-        tmm__matvec(type, K, N, B, ldb, r, Br);
-        tmm__matvec(type, M, K, A, lda, Br, ABr);
-        tmm__matvec(type, M, N, C, ldc, r, Cr);
-        for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
-            if (residual == 0) continue;
-            if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
-            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
-            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
-        }
-    }
-    free(r);
-    *excess = largest;
-    return TMM_OK;
-}
-#endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
    Uses: type/. Used by: callers. */
-#if !defined(TMM__PASS) && !defined(TMM__PART_READY_MADE)
-#define TMM__PART_READY_MADE
+#if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
+#define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float

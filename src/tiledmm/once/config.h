@@ -1,7 +1,6 @@
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
    Uses: nothing. Used by: all parts. */
-#if !defined(TMM__PART_CONFIG)
-#define TMM__PART_CONFIG
+#ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
 #ifndef TMM_HEADER /* the name by which this file includes itself */

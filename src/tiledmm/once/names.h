@@ -1,7 +1,6 @@
 /* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel.
    Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
-#if !defined(TMM__PART_NAMES)
-#define TMM__PART_NAMES
+#ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
    is s. */

@@ -1,7 +1,6 @@
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
    Uses: once/config.h. Used by: kernels/, type/instances.h. */
-#if !defined(TMM__PART_PASSES)
-#define TMM__PART_PASSES
+#ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values

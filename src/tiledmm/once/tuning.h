@@ -2,8 +2,7 @@
    kernels.
    Uses: nothing.
    Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
-#if TMM__HOST && !defined(TMM__PART_TUNING)
-#define TMM__PART_TUNING
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
    clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of

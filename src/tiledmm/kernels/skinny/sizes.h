@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
    Uses: once/passes.h. Used by: kernels/skinny/. */
-#if TMM__KERNELS && !defined(TMM__PART_SKINNY_SIZES)
-#define TMM__PART_SKINNY_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
 enum { TMM__SKINNY_MOST = 16 };
 

@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
    Uses: once/passes.h. Used by: kernels/small/. */
-#if TMM__KERNELS && !defined(TMM__PART_SMALL_SIZES)
-#define TMM__PART_SMALL_SIZES
+#if TMM__KERNELS && !defined(TMM__ONCE)
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type

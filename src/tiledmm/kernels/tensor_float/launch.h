@@ -1,8 +1,7 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
    Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
-#ifndef TMM__FLOAT_LAUNCH_ONCE
-#define TMM__FLOAT_LAUNCH_ONCE
+#ifndef TMM__FLOAT_ONCE
 /* Several parts to a block are for where they gain more than the model errs. */
 #define TMM__FLOAT_SEVERAL 1.15
 enum {
