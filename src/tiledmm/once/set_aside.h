@@ -39,8 +39,6 @@
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BESIDE")
-#undef BESIDE
 #pragma push_macro("BLOCK")
 #undef BLOCK
 #pragma push_macro("BLOCKS_A")
@@ -147,8 +145,6 @@
 #undef N
 #pragma push_macro("P")
 #undef P
-#pragma push_macro("PACKED")
-#undef PACKED
 #pragma push_macro("PAIRS")
 #undef PAIRS
 #pragma push_macro("PART")
