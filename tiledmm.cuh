@@ -325,16 +325,15 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
-/* 1 if TMM_TYPE is the word int. */
-#define TMM__WORD_INT_int , 1
-#define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
+#define TMM__WORD_INT_int , 1
 /* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
    into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
-#define TMM__MULTIPLY_ADD(sum, a, b)                                          \
-    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
-                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))          \
+#define TMM__MULTIPLY_ADD(sum, a, b)                                        \
+    ((sum) = TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0) == 1 && \
+                     sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER                \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))        \
                  : (TMM_SUM)((sum) + (a) * (b)))
 #else
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
@@ -368,15 +367,6 @@
 #ifdef TMM_IMPLEMENTATION
 #define TMM__HAS_IMPLEMENTATION
 #endif
-#ifdef TMM_EXTERN
-#define TMM__HAS_EXTERN
-#endif
-#ifdef TMM_SIMPLE
-#define TMM__HAS_SIMPLE
-#endif
-#ifdef TMM_NO_HOST
-#define TMM__HAS_NO_HOST
-#endif
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__HAS_FLOAT_TENSOR
 #endif
@@ -396,13 +386,13 @@
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
-#if defined(TMM_EXTERN) && !defined(TMM__HAS_EXTERN)
+#if defined(TMM_EXTERN) && TMM__HOST
 #error "tiledmm.cuh: TMM_EXTERN must be defined before the first #include of this file"
 #endif
-#if defined(TMM_SIMPLE) && !defined(TMM__HAS_SIMPLE)
+#if defined(TMM_SIMPLE) && TMM__FAST
 #error "tiledmm.cuh: TMM_SIMPLE must be defined before the first #include of this file"
 #endif
-#if defined(TMM_NO_HOST) && !defined(TMM__HAS_NO_HOST)
+#if defined(TMM_NO_HOST) && TMM__HOST_LAYER
 #error "tiledmm.cuh: TMM_NO_HOST must be defined before the first #include of this file"
 #endif
 #if defined(TMM_FLOAT_TENSOR) && !defined(TMM__HAS_FLOAT_TENSOR)
@@ -1446,7 +1436,8 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
    Uses: once/passes.h. Used by: kernels/small/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
+/* KERNEL SMALL: warps of a block at most. */
+enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
    loses without one is in bench/notes/small.md. */
@@ -1455,10 +1446,12 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
     TMM__IF_NOT_DOUBLE(_(2, 16x32, 16, 32)) \
     TMM__IF_FLOATING(_(3, 32x32, 32, 32))   \
     TMM__IF_FLOAT(_(4, 32x64, 32, 64))
-/* Blocks of a tile of so many elements that a multiprocessor has registers for. */
-#define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
-#define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
-#define TMM__SMALL_COLS         (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+#define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
+#define TMM__SMALL_COLS (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+/* What a lane has of a row of B, and of C, side by side. */
+#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
+/* Do tensor cores multiply? */
+#define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
    Uses: once/passes.h. Used by: kernels/skinny/. */
@@ -1532,7 +1525,6 @@ typedef struct tmm__narrow {
 
 /* The instances: pass, name, groups of lines of P. */
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
-#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
    Uses: once/passes.h. Used by: kernels/tensor/. */
@@ -2901,26 +2893,22 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__ARGUMENT_1(a, ...)          a
-#define TMM__ARGUMENT_2(a, b, ...)       b
-#define TMM__ARGUMENT_3(a, b, c, ...)    c
-#define TMM__ARGUMENT_4(a, b, c, d, ...) d
-#define TMM__VALUE_1(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_1(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_2(__VA_ARGS__, 0, 0):
-#define TMM__VALUE_3(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_3(__VA_ARGS__, 0, 0, 0):
-#define TMM__VALUE_4(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_4(__VA_ARGS__, 0, 0, 0, 0):
+#define TMM__HEAD(a, ...)                      a
+#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
-#define TMM__SAME_11(name)                 , name
-#define TMM__SAME_22(name)                 , name
-#define TMM__SAME_33(name)                 , name
-#define TMM__SAME_44(name)                 , name
-#define TMM__SAME_55(name)                 , name
-#define TMM__SAME_66(name)                 , name
-#define TMM__NAME_IF_(pass, now, name)     TMM__SECOND(TMM__SAME_##pass##now(name), , )
-#define TMM__NAME_IF(pass, now, name)      TMM__NAME_IF_(pass, now, name)
-#define TMM__NAME_IN_PASS(pass, name, ...) TMM__NAME_IF(pass, TMM__PASS, name)
+#define TMM__SAME_11(name) , name
+#define TMM__SAME_22(name) , name
+#define TMM__SAME_33(name) , name
+#define TMM__SAME_44(name) , name
+#define TMM__SAME_55(name) , name
+#define TMM__SAME_66(name) , name
+#define TMM__NAME_IN_PASS(pass, name, ...) \
+    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(name), , )
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
@@ -3218,7 +3206,11 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__narrow_copy_Q        TMM__INSTANCE(narrow_copy_Q_, NARROW)
 #define tmm__narrow_store         TMM__INSTANCE(narrow_store_, NARROW)
 #define tmm__outer_bytes          TMM__INSTANCE(outer_bytes_, OUTER)
+#define tmm__outer_cols           TMM__INSTANCE(outer_cols_, OUTER)
 #define tmm__outer_copy           TMM__INSTANCE(outer_copy_, OUTER)
+#define tmm__outer_lda            TMM__INSTANCE(outer_lda_, OUTER)
+#define tmm__outer_ldb            TMM__INSTANCE(outer_ldb_, OUTER)
+#define tmm__outer_warp_rows      TMM__INSTANCE(outer_warp_rows_, OUTER)
 #define tmm__put_quad             TMM__INSTANCE(put_quad_, REGISTER)
 #define tmm__quad                 TMM__INSTANCE(quad_, REGISTER)
 #define tmm__skinny_along_k       TMM__INSTANCE(skinny_along_k_, SKINNY)
@@ -3242,8 +3234,15 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
 #define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
 #define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)
+#define tmm__small_lda            TMM__INSTANCE(small_lda_, SMALL)
+#define tmm__small_ldb            TMM__INSTANCE(small_ldb_, SMALL)
+#define tmm__small_ldc            TMM__INSTANCE(small_ldc_, SMALL)
 #define tmm__small_leave_sums     TMM__INSTANCE(small_leave_sums_, SMALL)
+#define tmm__small_part           TMM__INSTANCE(small_part_, SMALL)
+#define tmm__small_ring           TMM__INSTANCE(small_ring_, SMALL)
+#define tmm__small_stage          TMM__INSTANCE(small_stage_, SMALL)
 #define tmm__small_sums           TMM__INSTANCE(small_sums_, SMALL)
+#define tmm__small_warp           TMM__INSTANCE(small_warp_, SMALL)
 #define tmm__tensor_add_partials  TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_by_cluster    TMM__INSTANCE(tensor_by_cluster_, TENSOR)
 #define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
@@ -7926,24 +7925,17 @@ TMM_KERNEL void __launch_bounds__(256)
    With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
    and part. */
 
-/* The names stand for expressions of the type and the tile: one definition serves all. */
-#ifndef TMM__SMALL_WARPS
-#define TMM__SMALL_WARPS  (1 << TMM__SMALL_WARPS_LOG2)
-#define TMM__SMALL_STAGES TMM__STAGES(3)
-#define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
-#define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)
-#define TMM__SMALL_LDC    (TMM__SMALL_COLS + 8) /* pairs of doubles in two rows: other banks */
-#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
-#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SMALL_SUMS   (TMM__SMALL_ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
-/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
-#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
-/* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Do tensor cores multiply? */
-#define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
-#endif
-enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+enum {
+    tmm__small_lda = TMM__SMALL_ROWS + 4, /* 4 more: see REGISTER */
+    tmm__small_ldb = TMM__SMALL_COLS + 4,
+    tmm__small_ldc = TMM__SMALL_COLS + 8, /* pairs of doubles in two rows: other banks */
+    tmm__small_stage = 8 * (tmm__small_lda + tmm__small_ldb),
+    tmm__small_ring = TMM__STAGES(3) * tmm__small_stage * (int)sizeof(TMM_TYPE),
+    tmm__small_part = TMM__SMALL_ROWS * tmm__small_ldc * (int)sizeof(TMM_SUM),
+    /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
+    tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
+    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp
+};
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
@@ -8005,7 +7997,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
         COLS = TMM__SMALL_COLS,
         DOWN = ROWS / 4,
         ACROSS = COLS / 8,
-        LDC = TMM__SMALL_LDC,
+        LDC = tmm__small_ldc,
         WIDTH = TMM__SMALL_WIDTH
     };
     if (TMM__SMALL_DMMA) {
@@ -8046,7 +8038,7 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 #pragma unroll
         for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
             part[w] = *(const tmm__xvector_sums *)(first + (half + w < members ? half + w : 0) *
-                                                               (TMM__SMALL_WARP));
+                                                               tmm__small_warp);
 #pragma unroll
         for (int w = 0; w < HALF; w++)
 #pragma unroll
@@ -8058,7 +8050,10 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__SMALL_COLS))
+/* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
+                                           ? 2
+                                           : 1)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -8067,8 +8062,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 {
 #if TMM__BODIES
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
-    enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
-    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
+    enum { LDA = tmm__small_lda, LDB = tmm__small_ldb, LDC = tmm__small_ldc };
+    enum { STAGE = tmm__small_stage, STAGES = TMM__STAGES(3) };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
     static_assert(
@@ -8080,7 +8075,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                   "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * tmm__small_warp);
 
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
@@ -8220,7 +8215,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
+    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -8673,15 +8668,15 @@ TMM_KERNEL void __launch_bounds__(256, 2)
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
    writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
    round of copies and the stores. */
-#ifndef TMM__OUTER_WARP_ROWS
-#define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
-#define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
-#define TMM__OUTER_LDA       (TMM__OUTER_WARPS * TMM__OUTER_WARP_ROWS + 4) /* 4 more: see REGISTER */
-/* Twice 32 columns at least: see tmm__outer_copy. */
-#define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
-#endif
-/* Bytes of shared memory for a k. */
-enum { tmm__outer_bytes = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE) };
+enum {
+    tmm__outer_warp_rows = TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS),
+    tmm__outer_cols = TMM__OUTER_COLS * TMM__OUTER_ACROSS,
+    tmm__outer_lda = TMM__OUTER_WARPS * tmm__outer_warp_rows + 4, /* 4 more: see REGISTER */
+    /* Twice 32 columns at least: see tmm__outer_copy. */
+    tmm__outer_ldb = (tmm__outer_cols < 64 ? 64 : tmm__outer_cols) + 4,
+    /* Of shared memory for a k. */
+    tmm__outer_bytes = (tmm__outer_lda + tmm__outer_ldb) * (int)sizeof(TMM_TYPE)
+};
 
 #if TMM__BODIES
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
@@ -8770,15 +8765,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #if TMM__BODIES
     enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
     enum {
-        LDA = TMM__OUTER_LDA,
-        LDB = TMM__OUTER_LDB,
-        TILE_COLS = TMM__OUTER_TILE_COLS,
+        LDA = tmm__outer_lda,
+        LDB = tmm__outer_ldb,
+        TILE_COLS = tmm__outer_cols,
         UNROLL = 2,     /* k at a time */
         STORED_ROWS = 2 /* at a time */
     };
     enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
-                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
+                      tmm__outer_warp_rows >= 8 && tmm__outer_warp_rows <= 64,
                   "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
                   "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
     static_assert(
@@ -8794,7 +8789,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
         "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
+    const int tile_rows = (int)(blockDim.x / 32) * tmm__outer_warp_rows;
     long long row = (long long)blockIdx.y * tile_rows;
     long long col = (long long)blockIdx.x * TILE_COLS;
     A += blockIdx.z * batchA + row * rsA;
@@ -9224,7 +9219,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 {
 #if TMM__BODIES
     enum {
-        GROUPS = TMM__NARROW_GROUPS,
+        GROUPS = (TMM__NARROW_LIST(TMM__VALUE_1) 0),
         DEPTH = TMM__NARROW_DEPTH,
         HALF = DEPTH / 2,
         STAGES = TMM__STAGES((int)TMM__NARROW_STAGES),
@@ -10327,8 +10322,7 @@ enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
 /* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
    floats from one k to the next. STEP: floats of 16 k of one operand. */
 enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
-enum { TMM__REGION_BYTES = 1024 };
-#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
+enum { TMM__REGION_BYTES = 1024, TMM__RECHECK_BYTES = TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP };
 
 /* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
@@ -11387,8 +11381,10 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
    a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
    times the work of REGISTER. It is there for right results everywhere. */
-#define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
-static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
+#ifndef TMM__FLOAT_ONCE
+enum { TMM__PORTABLE_BYTES = 2 * 32 * 68 * 8 };
+#endif
+static_assert((int)TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
@@ -11526,16 +11522,17 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 
 /* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
    this pass's kernel. */
-#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
-#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
+#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IN_PASS(pass, first, second)
+#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IN_PASS(pass, second, first)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
 /* Functions of this pass's instance. */
 
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
-#define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
-enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
+#define TMM__ROW(pass, name, ...) TMM__WGMMA_##name,
+enum { TMM__WGMMA_LIST(TMM__ROW) TMM__WGMMA_INSTANCES };
+#undef TMM__ROW
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
@@ -12354,19 +12351,19 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
     _(6, 64x64, 2, 4, 2)
 #define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
 #define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
-#define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
 
 /* Functions of this pass's instance. */
 
 /* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
-#define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
+#define TMM__ROW(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
-    TMM__MMA_LIST(TMM__MMA_ENUMERATOR) TMM__PORTABLE_64x64,
+    TMM__MMA_LIST(TMM__ROW) TMM__PORTABLE_64x64,
     TMM__FLOAT_INSTANCES
 };
+#undef TMM__ROW
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
@@ -12552,7 +12549,7 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
     tmm__gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
@@ -15597,8 +15594,6 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
    Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
-/* Several parts to a block are for where they gain more than the model errs. */
-#define TMM__FLOAT_SEVERAL 1.15
 enum {
     TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
     TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
@@ -15891,8 +15886,9 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
     double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
+    const double several = 1.15; /* what parts of a block must gain at least: the model errs */
     if (parts > 1 && rounds > 1)
-        time = TMM__FLOAT_SEVERAL * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
+        time = several * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
     else if (parts > 1)
         time += t->fp16.part[0] + (parts - 1) * t->fp16.add[0];
     return time;

@@ -91,8 +91,8 @@ example() {
 example "change a tile"
 example "add an instance"
 example "add a kernel"
-edit 's/_(1, 8) _(2, 16) _(3, 32)/_(1, 32) _(2, 8) _(3, 16)/' kernels/simple/shared.cuh
-edit 's/_(1, 64, 4) _(2, 128, 8)/_(2, 128, 8) _(3, 64, 4)/' kernels/simple/register.cuh
+edit 's/(_(1, 8) _(2, 16)) _(3, 32)/(_(2, 8) _(3, 16)) _(1, 32)/' kernels/simple/shared.cuh
+edit 's/_(1, 64, 4)) _(2, 128, 8)/_(3, 64, 4)) _(2, 128, 8)/' kernels/simple/register.cuh
 edit 's/, 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)/& TMM__IF_FLOAT(_(5, _nt, 2, 16, TMM__ALONG_K, TMM__ALONG_K))/' kernels/pipelined/sizes.h
 edit 's/TMM__IF_FLOAT(_(2, k_4/TMM__IF_FLOAT(_(1, k_8, 1, 8) _(2, k_4/' kernels/skinny/sizes.h
 edit 's/define TMM__OUTER_LIST(_)/& _(5, tall, 16, 16)/' kernels/outer/sizes.h
@@ -123,7 +123,7 @@ works "change a tile" tensor "0 5" tmm_dgemm_tensor_128x64 tmm_sgemm_float_mma_1
 works "add an instance" small - tmm_sgemm_small_64x32
 works "add a kernel" strided - tmm_sgemm_strided tmm_dgemm_strided
 works "SHARED, in another order" shared_32 - tmm_sgemm_shared_32 tmm_dgemm_shared_32
-works "REGISTER, in another order" register_64 - tmm_sgemm_register_64 tmm_dgemm_register_64
+works "REGISTER, in another order" register_64 - tmm_sgemm_register_64 tmm_dgemm_register_128
 works "PIPELINED, an instance for A B^T" pipelined 1 tmm_sgemm_pipelined_nt
 works "SKINNY, a width of 8" skinny - tmm_sgemm_skinny_k_8
 works "OUTER, another tile" outer 0 tmm_sgemm_outer_tall tmm_dgemm_outer_tall

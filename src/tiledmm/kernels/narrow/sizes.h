@@ -23,5 +23,4 @@ typedef struct tmm__narrow {
 
 /* The instances: pass, name, groups of lines of P. */
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
-#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
 #endif

@@ -97,8 +97,7 @@ enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
 /* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
    floats from one k to the next. STEP: floats of 16 k of one operand. */
 enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
-enum { TMM__REGION_BYTES = 1024 };
-#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
+enum { TMM__REGION_BYTES = 1024, TMM__RECHECK_BYTES = TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP };
 
 /* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
