@@ -3231,6 +3231,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__skinny_sums          TMM__INSTANCE(skinny_sums_, SKINNY)
 #define tmm__skinny_width         TMM__INSTANCE(skinny_width_, SKINNY)
 #define tmm__small_add            TMM__INSTANCE(small_add_, SMALL)
+#define tmm__small_blocks         TMM__INSTANCE(small_blocks_, SMALL)
 #define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
 #define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
 #define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)
@@ -7934,7 +7935,9 @@ enum {
     tmm__small_part = TMM__SMALL_ROWS * tmm__small_ldc * (int)sizeof(TMM_SUM),
     /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
     tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
-    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp
+    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp,
+    /* That a multiprocessor has registers for. */
+    tmm__small_blocks = sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096 ? 2 : 1
 };
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
@@ -8050,10 +8053,7 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
-/* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
-                                           ? 2
-                                           : 1)
+TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -8375,8 +8375,7 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
 static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, bool wide,
-                                                              int thread)
+                                                              int line0, int apart, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
@@ -8629,7 +8628,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
     TMM_SUM *sums = (TMM_SUM *)tmm__memory;
-    tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
+    tmm__skinny_share_sums(sums, sum, line0, apart, thread);
     __syncthreads();
 
     tmm__skinny_store(sums, lines, width, first_line, lines_left, alpha, beta, C, ldc, transposed,

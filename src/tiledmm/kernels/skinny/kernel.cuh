@@ -118,8 +118,7 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
 static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, bool wide,
-                                                              int thread)
+                                                              int line0, int apart, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
@@ -372,7 +371,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
     TMM_SUM *sums = (TMM_SUM *)tmm__memory;
-    tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
+    tmm__skinny_share_sums(sums, sum, line0, apart, thread);
     __syncthreads();
 
     tmm__skinny_store(sums, lines, width, first_line, lines_left, alpha, beta, C, ldc, transposed,
