@@ -367,6 +367,9 @@
 #ifdef TMM_IMPLEMENTATION
 #define TMM__HAS_IMPLEMENTATION
 #endif
+#ifdef TMM_EXTERN
+#define TMM__HAS_EXTERN
+#endif
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__HAS_FLOAT_TENSOR
 #endif
@@ -386,7 +389,7 @@
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
-#if defined(TMM_EXTERN) && TMM__HOST
+#if defined(TMM_EXTERN) && !defined(TMM__HAS_EXTERN)
 #error "tiledmm.cuh: TMM_EXTERN must be defined before the first #include of this file"
 #endif
 #if defined(TMM_SIMPLE) && TMM__FAST
