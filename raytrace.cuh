@@ -57,6 +57,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
+     RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
                           For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -96,6 +97,15 @@
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+#ifndef RAYT_HEADER /* the name by which this file includes itself */
+#define RAYT_HEADER "raytrace.cuh"
+#endif
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
+#if !__has_include(RAYT_HEADER)
+#error "raytrace.cuh: this file has another name: define RAYT_HEADER as that name, in quotes"
+#endif
+#endif
 
 #if defined(__CUDACC_RTC__)
 #define RAYT__KERNELS 1 /* NVRTC: kernels only, no host code */
@@ -157,7 +167,7 @@
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
 
-/* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
+/* A name with the edge of the tile at its end, where KERNEL TILE is compiled. */
 #define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
 
 /* A later inclusion cannot ask for what the first one did not. */
@@ -1445,20 +1455,20 @@ RAYT_KERNEL void __launch_bounds__(256)
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
-/* KERNEL TILE for tiles of 64 and 32 pixels. The file includes itself, by its name, with RAYT__EMIT
-   set: then all of it but KERNEL TILE is left out. Small tiles, with small regions, are for
-   small spheres, and for images of few pixels, which must keep all multiprocessors busy. */
+/* KERNEL TILE for tiles of 64 and 32 pixels. The file includes itself with RAYT__EMIT set: then all
+   of it but KERNEL TILE is left out. Small tiles, with small regions, are for small spheres, and for
+   images of few pixels, which must keep all multiprocessors busy. */
 #define RAYT__EMIT
 #define RAYT_TILE   64
 #define RAYT_ACROSS 4
 #define RAYT_LANE_W 4
 #define RAYT_LANE_H 2
-#include "raytrace.cuh"
+#include RAYT_HEADER
 #define RAYT_TILE   32
 #define RAYT_ACROSS 4
 #define RAYT_LANE_W 2
 #define RAYT_LANE_H 1
-#include "raytrace.cuh"
+#include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.

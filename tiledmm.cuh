@@ -22,6 +22,7 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+     tmm_sgemm_explain(kernel, opA, opB, M, N, K, batch, gpu, text, bytes)     why: a line a kernel
    With TMM_FLOAT_TENSOR, or TMM_DOUBLE_TENSOR for tmm_d... (OPTIONS): tensor cores with operands
    that are converted once for many products:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...), of double
@@ -87,17 +88,21 @@
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
-     bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
-     product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
-     TMM_SKINNY always do. These depend only on the shape, the form and alignment of A and B, the
-     device, and memory for them (LIMITS). TMM_TENSOR for float has bits of its own, the same at all
-     positions in a batch; in a single product they depend on its shape and the device, too, if it
-     has few tiles, and on other elements of A and B, if those of a row or a column differ by more
-     than 2^28.
-     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
-     prepared operand 16, or FP64 for all).
+     bits in every run. Sums in ascending k have the same bits in all kernels that have them:
+                                    each product of a batch    a single product
+       TMM_GLOBAL, TMM_SHARED,      ascending k                ascending k
+       TMM_REGISTER, TMM_OUTER
+       TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
+       TMM_DIRECT, double TMM_TENSOR
+       TMM_SMALL, TMM_SKINNY        slices of k [1]            slices of k [1]
+       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       TMM_TENSOR_INT8              bits of its own            its own; [3]
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
+         memory for partial sums (LIMITS).
+     [2] The bits depend on other elements of A and B, too, if those of a row or a column
+         differ by more than 2^28.
+     [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
+         FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
      Macros that the program has defined before the include, N, TILE, min or small, change nothing
@@ -108,10 +113,11 @@
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
+     TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
-     TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
+     TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
                          faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
@@ -173,12 +179,11 @@
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
    rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is
-   not good enough there is summed in float, at a fraction of the speed: elements of C of lines with
-   NaN or infinity; and, where a row of op(A) or a column of
-   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
-   that are small: below some 2^-23 of the product of the largest elements of their row and column.
-   Keep to TMM_PIPELINED if many are like that.
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
+   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
+   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
+   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
+   elements of row and column. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -212,6 +217,15 @@
 #if !defined(TMM__PART_CONFIG)
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+#ifndef TMM_HEADER /* the name by which this file includes itself */
+#define TMM_HEADER "tiledmm.cuh"
+#endif
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
+#if !__has_include(TMM_HEADER)
+#error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
+#endif
+#endif
 
 #if defined(__CUDACC_RTC__)
 #define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
@@ -315,9 +329,8 @@
 #define TMM__WORD_INT_int , 1
 #define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
-/* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
-   not look into: it would change the order of the additions of all sums, which takes time to
-   compile and gives nothing. */
+/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
+   into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                          \
     ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
@@ -330,11 +343,13 @@
 /* Are sums integers? */
 #define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
-/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
-   be defined as nothing, 1 or 0. */
+/* 0 for an option that is defined as 0, else 1. Of one defined as nothing 1 - - 1 is left. */
+#define TMM__IS_ON(option) ((1 - option - 1) != 0)
+
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#define TMM__AUTO_TENSOR  TMM__IS_ON(TMM_FLOAT_TENSOR)
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -343,7 +358,7 @@
 /* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
-#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#define TMM__AUTO_INT8     TMM__IS_ON(TMM_DOUBLE_TENSOR)
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0
@@ -479,8 +494,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BAND")
-#undef BAND
 #pragma push_macro("BESIDE")
 #undef BESIDE
 #pragma push_macro("BLOCK")
@@ -675,8 +688,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef TILE_N
 #pragma push_macro("TN")
 #undef TN
-#pragma push_macro("TWO")
-#undef TWO
 #pragma push_macro("UNIT")
 #undef UNIT
 #pragma push_macro("UNROLL")
@@ -823,8 +834,8 @@ TMM__EPILOGUE(tmm_iepilogue, int)
            TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
                         tmm__xgemm__small_plan, tmm__xgemm__small))                               \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                              \
-           TMM__IF_FLOATING_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,           \
-                                 tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                    \
+           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,              \
+                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                       \
     KERNEL(TMM_TENSOR, "tensor", 64,                                                              \
            TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                 \
                         TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,      \
@@ -1371,8 +1382,9 @@ enum { TMM__MOST_GRID = 65535 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
-   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
+   KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
+   shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,
@@ -1389,6 +1401,9 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 enum { TMM__MOST_CLUSTER = 8 };
 
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
+
+/* Threads that add the parts of an element in KERNEL SUM where C is small. */
+enum { TMM__SUM_GROUPS = 8 };
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -1414,7 +1429,7 @@ typedef struct tmm__schedule {
 #if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
 #define TMM__PART_PIPELINED_SIZES
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -1423,18 +1438,16 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
-   together; rows that TN stores through shared memory at a time. */
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance _any copies
+   together; rows that _tn stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
-   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
-#define TMM__PIPELINED_LIST(_)                                                             \
-    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
-    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
+   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
+#define TMM__PIPELINED_LIST(_)                                                           \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME) \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
 #define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
@@ -1446,13 +1459,13 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PART_SMALL_SIZES
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 
-/* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
-   them, which compute every shape, some 2 to 7% slower. */
-#define TMM__SMALL_LIST(_)                \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
-    _(2, 16x32, 16, 32)                   \
-    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
-    _(4, 32x64, 32, 64)
+/* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
+   loses without one is in bench/notes/small.md. */
+#define TMM__SMALL_LIST(_)                  \
+    TMM__IF_FLOATING(_(1, 16x16, 16, 16))   \
+    TMM__IF_NOT_DOUBLE(_(2, 16x32, 16, 32)) \
+    TMM__IF_FLOATING(_(3, 32x32, 32, 32))   \
+    TMM__IF_FLOAT(_(4, 32x64, 32, 64))
 /* Blocks of a tile of so many elements that a multiprocessor has registers for. */
 #define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
 #define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
@@ -1465,10 +1478,10 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
 enum { TMM__SKINNY_MOST = 16 };
 
-/* The instances: pass, name, whether L is contiguous along k, and the width. A width of 1 would gain
-   1% at large vectors, and 10 to 20% at some along k that are not aligned. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
+   says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
-    TMM__IF_FLOATING(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
+    TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
 #define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
 #endif
@@ -1476,14 +1489,14 @@ enum { TMM__SKINNY_MOST = 16 };
    Uses: once/passes.h. Used by: kernels/outer/. */
 #if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
 #define TMM__PART_OUTER_SIZES
-/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
-   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
-   there. */
+/* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+/* K up to which it reads straight from L1; K up to which TMM_AUTO thinks of it. Shared memory has
+   room for a multiple of STEP k. */
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
-#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
+#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) TMM__IF_FLOATING(_(2, narrow, 4, 8))
 #define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
@@ -1491,14 +1504,15 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
    Uses: once/passes.h. Used by: kernels/direct/. */
 #if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
 #define TMM__PART_DIRECT_SIZES
-/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
-   way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
-   columns that nearly each element is read once. What neighbouring threads are: see there. */
+/* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
+   under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
 /* Threads that a multiprocessor has room for, with elements of 4 bytes and of 8. */
 enum { TMM__DIRECT_RESIDENT = 2048, TMM__DIRECT_RESIDENT_8 = 1024 };
+/* Multiply-adds up to which TMM_AUTO thinks of it: of any C; of one with few rows or columns, where
+   nearly each element is read once; what is few. */
 enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 100000000, TMM__DIRECT_NARROW = 4 };
-enum { TMM__MEMBERS, TMM__GROUPS };
+enum { TMM__MEMBERS, TMM__GROUPS }; /* which threads are neighbours: see KERNEL DIRECT */
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
@@ -1520,7 +1534,7 @@ enum {
     TMM__NARROW_PITCH = TMM__NARROW_PLACES + TMM__NARROW_LINES + 4
 };
 
-/* Its tile, and how lines of C stand: see there. */
+/* A tile of KERNEL NARROW, and how lines of C lie. */
 typedef struct tmm__narrow {
     int down_log2; /* a tile has 1024 >> down_log2 lines of Q, and a group of P 4 << down_log2 */
     int tilesP;    /* along P */
@@ -1541,9 +1555,9 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 #define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
+/* The instances: pass, name, warps side by side (two above each other), matrices of 16 x 8 of a warp
+   above each other (four side by side), elements to a copy, blocks to a multiprocessor. With 1
+   matrix its tile can be tall. */
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
@@ -1727,141 +1741,177 @@ enum {
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
 
-/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if
-   it is alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but
-   the first `more`. All but `first` take longer by the part along_k if operands are contiguous
-   along k, and by `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C
-   cannot be stored by 16 bytes. */
+/* Clocks of the blocks that a multiprocessor has. */
 typedef struct tmm__block_costs {
-    double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
+    double first; /* once for a launch */
+    double more;  /* each block but the first */
+    /* Each k of a block that is alone, of each of two, of three, and of those beyond three. */
+    double k[TMM__MOST_RESIDENT + 1];
+    double along_k; /* part by which `more` and k rise if operands are contiguous along k, */
+    double single;  /* or if they cannot be read by 16 bytes */
+    double odd;     /* each block, if rows of C cannot be stored by 16 bytes */
 } tmm__block_costs;
 
-/* KERNEL SMALL, in clocks, of an instance of which a multiprocessor has registers for so many warps.
-   For each round of tiles that are at work together: `first`, `few` / warps of a tile, and `step`
-   for each step of 8 k of a warp. For each tile of a multiprocessor: `tile`, `warp` for each of its
-   warps, `work` for each of its steps, and `odd`, if rows of C cannot be stored by 16 bytes. Steps
-   take longer by the parts along_k and `single`: see tmm__block_costs. */
+/* KERNEL SMALL, in clocks, of an instance. */
 typedef struct tmm__small_costs {
-    double warps, first, few, step, tile, warp, work, along_k, single, odd;
+    double warps;   /* for which a multiprocessor has registers */
+    double first;   /* each round of tiles that are at work together, */
+    double few;     /* divided by the warps of a tile, */
+    double step;    /* and each step of 8 k of a warp */
+    double tile;    /* each tile of a multiprocessor, */
+    double warp;    /* each of its warps, */
+    double work;    /* and each of its steps */
+    double along_k; /* part by which steps take longer if operands are contiguous along k, */
+    double single;  /* or if they cannot be read by 16 bytes */
+    double odd;     /* each tile, if rows of C cannot be stored by 16 bytes */
 } tmm__small_costs;
 
-/* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
-   once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
-   each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
-   of C begin within sectors and a block has 32 columns: odd, how much longer C takes; apart, how
-   much longer memory and L2 do. batch: how much longer a batch takes. */
+/* KERNEL OUTER, in clocks. Operands are read from L1, or copied to shared memory. */
 typedef struct tmm__outer_costs {
-    double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
-    double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
+    double direct;                     /* from L1: once, */
+    double direct_each;                /* and each k but the first */
+    double copy;                       /* by shared memory: once, */
+    double copy_each;                  /* each element that a thread copies, */
+    double copied;                     /* and for each warp each element that a lane copies */
+    double odd;                        /* part by which C takes longer off sectors, */
+    double apart;                      /* and times that memory and L2 do: see outer_guess */
+    double batch;                      /* times that a batch takes longer */
+    double warp[TMM__TUNED_OUTER];     /* for each warp of the busiest multiprocessor: C, */
+    double k[TMM__TUNED_OUTER];        /* each k by shared memory, */
+    double direct_k[TMM__TUNED_OUTER]; /* and each k from L1 */
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each round of
-   TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
-   these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
-   and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
-   longer memory takes beyond L2; piece: bytes of a line with which it is twice as long, since other
-   blocks read what lies beside them at other times; share: and for each group more that shares its
-   loads. */
+/* KERNEL DIRECT, in clocks. */
 typedef struct tmm__direct_costs {
-    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, piece, share;
+    double first;   /* once */
+    double halving; /* each halving of the sums of a warp */
+    double round;   /* each round of TMM__DIRECT_DEEP k of a member but the first */
+    double barrier; /* each halving of the sums of a block's warps, and one more */
+    double warp;    /* each warp of a multiprocessor, */
+    double load;    /* each of its k, */
+    double line;    /* and each line of L1 that it reads for that */
+    double byte;    /* each byte that comes from L2 */
+    double cluster; /* to add the sums of a cluster's blocks */
+    double memory;  /* times that memory takes longer if L2 does not hold A and B */
+    double piece;   /* bytes of a line to a block with which memory takes twice as long */
+    double share;   /* part by which it does for each group more that shares a row of A */
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
 typedef struct tmm__costs {
-    /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
-    double l2;
-    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold
-       C. */
-    double write;
-    /* How much faster L2 is than memory. */
-    double cached;
-    /* The part that is not hidden of what is shorter: blocks' clocks, or bytes through memory. */
-    double exposed;
-    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the
-       time that has to remain for SMALL and SKINNY to cut K; for SKINNY saving `host` will do. */
-    double host, gain;
-    tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
-        register_128[TMM__TUNED_TYPES];
+    double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
+    double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
+    double cached;  /* times that L2 is faster than memory */
+    double exposed; /* part that shows of the shorter: blocks' clocks, or bytes through memory */
+    double host;    /* nanoseconds of the host for two launches and memory */
+    double gain;    /* part of the time that may remain where SMALL or SKINNY cuts K */
+    tmm__block_costs shared_16[TMM__TUNED_TYPES];
+    tmm__block_costs register_64[TMM__TUNED_TYPES];
+    tmm__block_costs register_128[TMM__TUNED_TYPES];
+    struct {
+        int rows, cols; /* of C that a warp of KERNEL OUTER has */
+    } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
-        int rows, cols;
+        int rows; /* of its tile */
+        int cols;
         tmm__small_costs tile[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
-    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements
-       and of 16 bytes. */
     struct {
-        int along_k, width;
-        tmm__block_costs block[2][2];
+        int along_k; /* as in TMM__SKINNY_LIST */
+        int width;
+        tmm__block_costs block[2][2]; /* of 4 bytes and 8; copied one by one, by 16 bytes */
     } skinny[TMM__TUNED_SKINNY];
-    /* KERNEL SUM: once, and for each byte that it reads. */
-    double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes
-       besides: in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more;
-       by a cluster, and each round of them; with even shares (stream-K), and each partial tile. */
+    double sum;      /* KERNEL SUM: once, */
+    double sum_byte; /* and each byte that it reads */
+    /* KERNEL PIPELINED of float. What a tile that is cut along K takes besides. */
     struct {
-        tmm__block_costs block[TMM__TUNED_PIPELINED];
-        double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
-        int reduce_from;
-        double cluster, cluster_round[TMM__TILE_SIZES];
-        double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
+        tmm__block_costs block[TMM__TUNED_PIPELINED]; /* any, TN, NN */
+        double cut;                                   /* few slices: once, */
+        double cut_slice[TMM__TILE_SIZES];            /* and each slice */
+        double reduce[TMM__TILE_SIZES];               /* with KERNEL REDUCE, */
+        int reduce_from;                              /* for so many slices and more */
+        double cluster;                               /* by a cluster, */
+        double cluster_round[TMM__TILE_SIZES];        /* and each round of them */
+        double even[TMM__TILE_SIZES];                 /* even shares (stream-K), */
+        double even_partial[TMM__TILE_SIZES];         /* and each partial tile */
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. copied: the
-       part of the bytes it copies that L2 counts. slice: for each element of a slice that another
-       block adds up. reduce_wide_from: slices from which eight blocks add up each part of a tile.
-       last: the tiles of a last, short round are cut. even_held: the part of L2 whose worth of
-       bytes goes by before a line is lost, see tmm__again. */
+    /* KERNEL TENSOR of double, and the same. An element is one of a tile. */
     struct {
         struct {
-            int tile_m, tile_n, width;
+            int tile_m;
+            int tile_n;
+            int width; /* elements to a copy */
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
-        int reduce_wide_from;
-        double last, last_slice, even, even_step, even_partial, even_held;
-        double cluster, cluster_round; /* and for each element of a round of blocks */
-        double within; /* how much more L2 has to give where copies begin within sectors */
-        /* Power sets the clock of what keeps all units and more than half of L2 busy. Beyond
-           power_from nanoseconds a launch takes longer: by `power`, were all of L2 busy. */
-        double power, power_from;
+        double copied;            /* part of the bytes it copies that L2 counts */
+        double slices;            /* slices that the first one's block adds: once, */
+        double slice;             /* and each element of another slice */
+        double reduce;            /* with KERNEL REDUCE: once, */
+        double reduce_slice;      /* each slice, */
+        double reduce_slice_wide; /* or that, where eight blocks add each part of a tile: */
+        int reduce_wide_from;     /* from so many slices on */
+        double last;              /* the tiles of a short last round cut: once, */
+        double last_slice;        /* and each slice but the first */
+        double even;              /* even shares: once, */
+        double even_step;         /* times that k takes longer, */
+        double even_partial;      /* each element of a partial tile, */
+        double even_held;         /* and the part of L2 that goes by before a line is lost */
+        double cluster;           /* by a cluster: once, */
+        double cluster_round;     /* and each element of a round of blocks */
+        double within;            /* part that L2 gives more of copies that begin within sectors */
+        /* Power sets the clock of what keeps all units and more than half of L2 busy. */
+        double power;      /* part by which a launch takes longer, were all of L2 busy, */
+        double power_from; /* beyond so many nanoseconds */
     } tensor;
-    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
-       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
-       where it is the only one. A launch, and each tile besides; each where rows of C cannot be
-       stored by 16 bytes; for each byte of its sum. most: rows or columns of which TMM_AUTO was
-       measured to take it. */
+    /* KERNEL NARROW. */
     struct {
-        double step[2][2][2], alone, launch, tile, odd, sum_byte, most;
+        /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
+           groups; tiles of 512 and of 256 lines of Q. */
+        double step[2][2][2];
+        double alone;    /* times that it takes longer where a tile is the only one */
+        double launch;   /* once */
+        double tile;     /* each tile, */
+        double odd;      /* and more where rows of C cannot be stored by 16 bytes */
+        double sum_byte; /* each byte of its sum */
+        double most;     /* rows or columns of which TMM_AUTO was measured to take it */
     } narrow;
     tmm__direct_costs direct[TMM__TUNED_TYPES];
-    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
-       memory. */
-    double pack, pack_rate;
-    /* KERNEL TENSOR FLOAT, each by wgmma, then by mma.sync. Clocks of a launch, once; of 64 k of a
-       tile of each instance: window, and busy more where all multiprocessors are at work; of a tile
-       besides; for each element where rows of C cannot be stored by whole sectors, or 16 bytes. With
-       two blocks on a multiprocessor, of two tiles. For tiles in parts, one to a block, then
-       several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
-       in k if A and B have more. */
+    double pack;      /* KERNEL PACK: once, */
+    double pack_rate; /* and bytes read and written, as a part of memory's rate */
+    /* KERNEL TENSOR FLOAT, each by wgmma, then by mma.sync; of an instance that has two blocks on
+       a multiprocessor, of two tiles. */
     struct {
-        double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
-        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
-        /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
-           in a nanosecond as a part of those of memory. */
-        double convert, convert_round, convert_rate;
+        int tile[2][TMM__TUNED_FLOAT][3];      /* rows, columns, warpgroups that share the k */
+        double once[2];                        /* a launch */
+        double window[2][TMM__TUNED_FLOAT];    /* 64 k of a tile, */
+        double busy[2][TMM__TUNED_FLOAT];      /* more where all multiprocessors are at work */
+        double tile_more[2][TMM__TUNED_FLOAT]; /* a tile besides */
+        double odd[2];   /* each element, where rows of C begin within sectors, or 16 bytes */
+        double part[2];  /* of tiles in parts, one to a block, then several: each, in a round, */
+        double add[2];   /* and each to be added */
+        double l2_bytes; /* of A and B from which blocks keep together in k */
+        double convert;  /* KERNEL CONVERT: once, */
+        double convert_round; /* each round of all blocks that fit, */
+        double convert_rate;  /* and bytes in a nanosecond, as a part of memory's rate */
     } fp16;
-
-    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; first: what the first one costs, times M N; slow: where
-       FP64 has 1/64 of the rate of FP32, as predicted. TMM_AUTO: multiply-adds of bytes of a
-       multiprocessor in a clock, by wgmma and (as predicted) by mma.sync; bytes of memory as a part
-       of those read; nanoseconds of all launches. */
+    /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
+       modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
+       has 1/64 of the rate of FP32, rate_slow by mma.sync. */
     struct {
-        double fp64, each, first, fp64_slow, each_slow;
-        double rate, rate_slow, memory, launches;
+        double fp64;  /* all elements by FP64 */
+        double each;  /* all elements one by one, */
+        double first; /* and the first one, times M N */
+        double fp64_slow;
+        double each_slow;
+        double rate; /* multiply-adds of bytes of a multiprocessor in a clock, by wgmma */
+        double rate_slow;
+        double memory;   /* bytes of memory as a part of those read */
+        double launches; /* nanoseconds of all launches */
     } int8;
 } tmm__costs;
 
-/* Of an H200. */
+/* Of an H200. bench/fit/fit prints it anew, from times of plans. */
 static const tmm__costs tmm__measured = {
     26.2,  /* l2 */
     1.08,  /* write */
@@ -1869,97 +1919,193 @@ static const tmm__costs tmm__measured = {
     0.144, /* exposed */
     5000,  /* host */
     0.9,   /* gain */
-    {{1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},
-     {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},
-     {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}}, /* shared_16 */
-    {{3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644},
-     {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},
-     {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}}, /* register_64 */
-    {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
-     {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
-     {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
-     {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
-     {1490,
-      287,
-      2220,
-      53.6,
-      9.35,
-      0.182,
-      2,
-      1.15,
-      {217, 124},
-      {13.7, 5.7},
-      {39, 5.24}}}, /* outer */
-    {{16,
-      16,
-      {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},
-       {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
-       {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
-     {16,
-      32,
-      {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5},
-       {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
-       {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
-     {32,
-      32,
-      {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},
-       {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
-       {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
-     {32,
-      64,
-      {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1},
-       {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
-       {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
-    {{1,
-      4,
-      {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427},
-        {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},
-       {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},
-        {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}}},
-     {1,
-      16,
-      {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},
-        {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}},
-       {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},
-        {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}},
-     {0,
-      4,
-      {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},
-        {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}},
-       {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},
-        {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}}},
-     {0,
-      16,
-      {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},
-        {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}},
-       {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},
-        {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}}}, /* skinny */
-    3170,                                                            /* sum */
-    0.00209,                                                         /* sum_byte */
     {
-        {{5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150},
-         {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},
-         {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
-        2800,                                             /* cut */
-        {1470, 2970},                                     /* cut_slice */
-        {4910, 7650},                                     /* reduce */
-        5,                                                /* reduce_from */
-        2190,                                             /* cluster */
-        {660, 4830},                                      /* cluster_round */
-        {8070, 7180},                                     /* even */
-        {1080, 1850},                                     /* even_partial */
+        /* shared_16: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},   /* float */
+        {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},  /* double */
+        {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}, /* other */
     },
     {
-        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
-         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}},
-         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
-         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}}, /* tensor */
-        0.72,                                                                   /* copied */
-        7890,                                                                   /* slices */
-        0.347,                                                                  /* slice */
-        6380,                                                                   /* reduce */
-        375,                                                                    /* reduce_slice */
+        /* register_64: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644}, /* float */
+        {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},  /* double */
+        {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}, /* other */
+    },
+    {
+        /* register_128: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},    /* float */
+        {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700}, /* double */
+        {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560},   /* other */
+    },
+    {
+        /* outer_warp */
+        {8, 128},
+        {16, 32},
+    },
+    {
+        /* outer */
+        {
+            /* float */
+            1490,        /* direct */
+            287,         /* direct_each */
+            1880,        /* copy */
+            45.1,        /* copy_each */
+            8.39,        /* copied */
+            0.763,       /* odd */
+            2,           /* apart */
+            1.15,        /* batch */
+            {186, 129},  /* warp */
+            {5.8, 2.72}, /* k */
+            {39, 5.24},  /* direct_k */
+        },
+        {
+            /* double */
+            1380,         /* direct */
+            142,          /* direct_each */
+            2380,         /* copy */
+            39.3,         /* copy_each */
+            5.67,         /* copied */
+            0.058,        /* odd */
+            3,            /* apart */
+            1.15,         /* batch */
+            {415, 168},   /* warp */
+            {17.7, 12.9}, /* k */
+            {77.6, 61.4}, /* direct_k */
+        },
+        {
+            /* other */
+            1490,        /* direct */
+            287,         /* direct_each */
+            2220,        /* copy */
+            53.6,        /* copy_each */
+            9.35,        /* copied */
+            0.182,       /* odd */
+            2,           /* apart */
+            1.15,        /* batch */
+            {217, 124},  /* warp */
+            {13.7, 5.7}, /* k */
+            {39, 5.24},  /* direct_k */
+        },
+    },
+    {
+        /* small_c, of each: warps, first, few, step, tile, warp, work, along_k, single, odd */
+        {
+            16,                                                  /* rows */
+            16,                                                  /* cols */
+            {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},  /* float */
+             {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},   /* double */
+             {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}, /* other */
+        },
+        {
+            16,                                                          /* rows */
+            32,                                                          /* cols */
+            {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5}, /* float */
+             {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},     /* double */
+             {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}},    /* other */
+        },
+        {
+            32,                                                       /* rows */
+            32,                                                       /* cols */
+            {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},   /* float */
+             {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2}, /* double */
+             {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}},   /* other */
+        },
+        {
+            32,                                                        /* rows */
+            64,                                                        /* cols */
+            {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1}, /* float */
+             {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},      /* double */
+             {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}},   /* other */
+        },
+    },
+    {
+        /* skinny, of each: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {
+            1,                                                        /* along_k */
+            4,                                                        /* width */
+            {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427}, /* 4 bytes */
+              {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},   /* 4 bytes, by 16 bytes */
+             {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},       /* 8 bytes */
+              {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}},   /* 8 bytes, by 16 bytes */
+        },
+        {
+            1,                                                         /* along_k */
+            16,                                                        /* width */
+            {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},        /* 4 bytes */
+              {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}},      /* 4 bytes, by 16 bytes */
+             {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},       /* 8 bytes */
+              {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}, /* 8 bytes, by 16 bytes */
+        },
+        {
+            0,                                                      /* along_k */
+            4,                                                      /* width */
+            {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},     /* 4 bytes */
+              {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}}, /* 4 bytes, by 16 bytes */
+             {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},       /* 8 bytes */
+              {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}},   /* 8 bytes, by 16 bytes */
+        },
+        {
+            0,                                                           /* along_k */
+            16,                                                          /* width */
+            {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},        /* 4 bytes */
+              {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}}, /* 4 bytes, by 16 bytes */
+             {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},      /* 8 bytes */
+              {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}, /* 8 bytes, by 16 bytes */
+        },
+    },
+    3170,    /* sum */
+    0.00209, /* sum_byte */
+    {
+        /* pipelined */
+        {
+            /* block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+            {5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150}, /* any */
+            {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},           /* TN */
+            {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800},           /* NN */
+        },
+        2800,         /* cut */
+        {1470, 2970}, /* cut_slice */
+        {4910, 7650}, /* reduce */
+        5,            /* reduce_from */
+        2190,         /* cluster */
+        {660, 4830},  /* cluster_round */
+        {8070, 7180}, /* even */
+        {1080, 1850}, /* even_partial */
+    },
+    {
+        /* tensor */
+        {
+            /* instances, block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+            {
+                128,                                                 /* tile_m */
+                128,                                                 /* tile_n */
+                2,                                                   /* width */
+                {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
+            },
+            {
+                64,                                                      /* tile_m */
+                64,                                                      /* tile_n */
+                2,                                                       /* width */
+                {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}, /* block */
+            },
+            {
+                64,                                                /* tile_m */
+                64,                                                /* tile_n */
+                1,                                                 /* width */
+                {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}, /* block */
+            },
+            {
+                32,                                                      /* tile_m */
+                64,                                                      /* tile_n */
+                2,                                                       /* width */
+                {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
+            },
+        },
+        0.72,   /* copied */
+        7890,   /* slices */
+        0.347,  /* slice */
+        6380,   /* reduce */
+        375,    /* reduce_slice */
         101,    /* reduce_slice_wide */
         32,     /* reduce_wide_from */
         5290,   /* last */
@@ -1975,6 +2121,7 @@ static const tmm__costs tmm__measured = {
         1e5,    /* power_from */
     },
     {
+        /* narrow */
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
         1.15,                                                        /* alone */
         6330,                                                        /* launch */
@@ -1983,25 +2130,74 @@ static const tmm__costs tmm__measured = {
         1.07e-3,                                                     /* sum_byte */
         1500,                                                        /* most */
     },
-    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54},
-     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 20, 0.335},
-     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54}}, /* direct */
-    3510,                                                                    /* pack */
-    0.715,                                                                   /* pack_rate */
     {
-        {1410, 0},                                 /* once */
-        {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
-        {{517, 702, 322, 90}, {0}},                /* busy */
-        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
-        {0.215, 0.438},                            /* odd */
-        {3380, 4160},                              /* part */
-        {602, 580},                                /* add */
-        6e7,                                       /* l2_bytes */
-        5770,                                      /* convert */
-        1240,                                      /* convert_round */
-        1.87,                                      /* convert_rate */
+        /* direct */
+        {
+            /* float */
+            1040,    /* first */
+            86.8,    /* halving */
+            426,     /* round */
+            146,     /* barrier */
+            51,      /* warp */
+            1.69,    /* load */
+            0.417,   /* line */
+            0.00318, /* byte */
+            1090,    /* cluster */
+            1.2,     /* memory */
+            20,      /* piece */
+            0.54,    /* share */
+        },
+        {
+            /* double */
+            1310,    /* first */
+            74.5,    /* halving */
+            405,     /* round */
+            132,     /* barrier */
+            34.8,    /* warp */
+            1.48,    /* load */
+            0.651,   /* line */
+            0.00366, /* byte */
+            1250,    /* cluster */
+            1.08,    /* memory */
+            20,      /* piece */
+            0.335,   /* share */
+        },
+        {
+            /* other */
+            1040,    /* first */
+            86.8,    /* halving */
+            426,     /* round */
+            146,     /* barrier */
+            51,      /* warp */
+            1.69,    /* load */
+            0.417,   /* line */
+            0.00318, /* byte */
+            1090,    /* cluster */
+            1.2,     /* memory */
+            20,      /* piece */
+            0.54,    /* share */
+        },
+    },
+    3510,  /* pack */
+    0.715, /* pack_rate */
+    {
+        /* fp16 */
+        {{{256, 128, 1}, {128, 192, 1}, {128, 64, 1}, {64, 64, 2}},
+         {{128, 128, 1}, {64, 64, 1}, {0, 0, 0}, {0, 0, 0}}}, /* tile */
+        {1410, 0},                                            /* once */
+        {{3500, 2330, 898, 667}, {4690, 2500, 0, 0}},         /* window */
+        {{517, 702, 322, 90}, {0, 0, 0, 0}},                  /* busy */
+        {{10600, 8420, 3610, 2040}, {3650, 1880, 0, 0}},      /* tile_more */
+        {0.215, 0.438},                                       /* odd */
+        {3380, 4160},                                         /* part */
+        {602, 580},                                           /* add */
+        6e7,                                                  /* l2_bytes */
+        5770,                                                 /* convert */
+        1240,                                                 /* convert_round */
+        1.87,                                                 /* convert_rate */
     },
     {
+        /* int8 */
         26,      /* fp64 */
         1600,    /* each */
         6500000, /* first */
@@ -2026,9 +2222,13 @@ static inline tmm__gpu tmm__gpu_for(const tmm__gpu *sheet)
     return *sheet;
 }
 
+/* The costs that predict: bench/fit tries others. */
+#ifndef TMM__COSTS
+#define TMM__COSTS (&tmm__measured)
+#endif
 static inline const tmm__costs *tmm__tuned(void)
 {
-    return &tmm__measured;
+    return TMM__COSTS;
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
@@ -2070,8 +2270,8 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 }
 
 /* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed (an H100 0.93) and 5/8 of L2. Clocks are in kHz, which not every device
-   tells, the width in bits. */
+   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
+   in bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -2091,7 +2291,7 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
 }
 
 /* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
-   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+   product, not for each plan. */
 static inline tmm__device **tmm__device_of_product(void)
 {
     static thread_local tmm__device *device;
@@ -2246,9 +2446,9 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
-   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
-   are no clusters. */
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
+   shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2406,16 +2606,17 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone: no fewer than units of another device need. */
+/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
+   need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
-   holds them up. No block multiplies faster than the device can, which counts where instructions
-   are slower than those of the device whose clocks `c` has. */
+/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
+   holds them up. No block multiplies faster than this device can, whose instructions may be slower
+   than on the device that `c` was measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -2601,8 +2802,8 @@ static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
     }
     const long long first = d + c->cols > 0 ? 0 : (-d - c->cols) / c->ld + 1;
     for (long long i = first; i < c->rows && i < first + 16; i++) {
-        const long long from =
-            d + i * c->ld; /* of this row of c: the first of a that ends behind */
+        /* Where this row of c begins, and the first row of a that ends after that. */
+        const long long from = d + i * c->ld;
         const long long row = from < a->cols ? 0 : (from - a->cols) / a->ld + 1;
         if (row < a->rows && row * a->ld < from + c->cols) return 1;
     }
@@ -2759,261 +2960,265 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
    is s. */
-#define tmm__xcopy_one                    TMM_FN(copy_one)
-#define tmm__xcopy_pass                   TMM_FN(copy_pass)
-#define tmm__xcopy_tile                   TMM_FN(copy_tile)
-#define tmm__xcopy_unit                   TMM_FN(copy_unit)
-#define tmm__xcpu__product                TMM_FN(cpu__product)
-#define tmm__xdmma                        TMM_FN(dmma)
-#define tmm__xelements2                   TMM_FN(elements2)
-#define tmm__xelements4                   TMM_FN(elements4)
-#define tmm__xfind_tile                   TMM_FN(find_tile)
-#define tmm__xfind_work                   TMM_FN(find_work)
-#define tmm__xgemm                        TMM_FN(gemm)
-#define tmm__xgemm__all_taken             TMM_FN(gemm__all_taken)
-#define tmm__xgemm__allocate              TMM_FN(gemm__allocate)
-#define tmm__xgemm__arguments             TMM_FN(gemm__arguments)
-#define tmm__xgemm__batch                 TMM_FN(gemm__batch)
-#define tmm__xgemm__block                 TMM_FN(gemm__block)
-#define tmm__xgemm__block_kernel          TMM_FN(gemm__block_kernel)
-#define tmm__xgemm__check_batch           TMM_FN(gemm__check_batch)
-#define tmm__xgemm__check_part            TMM_FN(gemm__check_part)
-#define tmm__xgemm__check_parts           TMM_FN(gemm__check_parts)
-#define tmm__xgemm__check_prepared        TMM_FN(gemm__check_prepared)
-#define tmm__xgemm__check_reach           TMM_FN(gemm__check_reach)
-#define tmm__xgemm__choice                TMM_FN(gemm__choice)
-#define tmm__xgemm__choose                TMM_FN(gemm__choose)
-#define tmm__xgemm__convert               TMM_FN(gemm__convert)
-#define tmm__xgemm__convert_once          TMM_FN(gemm__convert_once)
-#define tmm__xgemm__convert_plan          TMM_FN(gemm__convert_plan)
-#define tmm__xgemm__convert_time          TMM_FN(gemm__convert_time)
-#define tmm__xgemm__converted             TMM_FN(gemm__converted)
-#define tmm__xgemm__converted_bytes       TMM_FN(gemm__converted_bytes)
-#define tmm__xgemm__converted_fits        TMM_FN(gemm__converted_fits)
-#define tmm__xgemm__converted_most        TMM_FN(gemm__converted_most)
-#define tmm__xgemm__cpu                   TMM_FN(gemm__cpu)
-#define tmm__xgemm__cpu_block             TMM_FN(gemm__cpu_block)
-#define tmm__xgemm__direct                TMM_FN(gemm__direct)
-#define tmm__xgemm__direct_bytes          TMM_FN(gemm__direct_bytes)
-#define tmm__xgemm__direct_competes       TMM_FN(gemm__direct_competes)
-#define tmm__xgemm__direct_guess          TMM_FN(gemm__direct_guess)
-#define tmm__xgemm__direct_lines          TMM_FN(gemm__direct_lines)
-#define tmm__xgemm__direct_piece          TMM_FN(gemm__direct_piece)
-#define tmm__xgemm__direct_plan           TMM_FN(gemm__direct_plan)
-#define tmm__xgemm__direct_takes          TMM_FN(gemm__direct_takes)
-#define tmm__xgemm__doubt_below           TMM_FN(gemm__doubt_below)
-#define tmm__xgemm__doubt_bytes           TMM_FN(gemm__doubt_bytes)
-#define tmm__xgemm__eligible              TMM_FN(gemm__eligible)
-#define tmm__xgemm__fast_competes         TMM_FN(gemm__fast_competes)
-#define tmm__xgemm__first_launch          TMM_FN(gemm__first_launch)
-#define tmm__xgemm__fits                  TMM_FN(gemm__fits)
-#define tmm__xgemm__float                 TMM_FN(gemm__float)
-#define tmm__xgemm__float_bytes           TMM_FN(gemm__float_bytes)
-#define tmm__xgemm__float_clocks          TMM_FN(gemm__float_clocks)
-#define tmm__xgemm__float_instance        TMM_FN(gemm__float_instance)
-#define tmm__xgemm__float_instruction     TMM_FN(gemm__float_instruction)
-#define tmm__xgemm__float_kernel          TMM_FN(gemm__float_kernel)
-#define tmm__xgemm__float_launch          TMM_FN(gemm__float_launch)
-#define tmm__xgemm__float_multiply        TMM_FN(gemm__float_multiply)
-#define tmm__xgemm__float_odd             TMM_FN(gemm__float_odd)
-#define tmm__xgemm__float_pieces          TMM_FN(gemm__float_pieces)
-#define tmm__xgemm__float_place           TMM_FN(gemm__float_place)
-#define tmm__xgemm__float_plan            TMM_FN(gemm__float_plan)
-#define tmm__xgemm__fp16_operand          TMM_FN(gemm__fp16_operand)
-#define tmm__xgemm__global_plan           TMM_FN(gemm__global_plan)
-#define tmm__xgemm__halves                TMM_FN(gemm__halves)
-#define tmm__xgemm__int8_by_wgmma         TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xgemm__int8_competes         TMM_FN(gemm__int8_competes)
-#define tmm__xgemm__int8_convert          TMM_FN(gemm__int8_convert)
-#define tmm__xgemm__int8_fp64             TMM_FN(gemm__int8_fp64)
-#define tmm__xgemm__int8_launch           TMM_FN(gemm__int8_launch)
-#define tmm__xgemm__int8_multiply         TMM_FN(gemm__int8_multiply)
-#define tmm__xgemm__int8_parts            TMM_FN(gemm__int8_parts)
-#define tmm__xgemm__int8_place            TMM_FN(gemm__int8_place)
-#define tmm__xgemm__int8_plan             TMM_FN(gemm__int8_plan)
-#define tmm__xgemm__int8_prepare          TMM_FN(gemm__int8_prepare)
-#define tmm__xgemm__int8_products         TMM_FN(gemm__int8_products)
-#define tmm__xgemm__int8_run              TMM_FN(gemm__int8_run)
-#define tmm__xgemm__int8_takes            TMM_FN(gemm__int8_takes)
-#define tmm__xgemm__kernel                TMM_FN(gemm__kernel)
-#define tmm__xgemm__known_plan            TMM_FN(gemm__known_plan)
-#define tmm__xgemm__lda                   TMM_FN(gemm__lda)
-#define tmm__xgemm__ldb                   TMM_FN(gemm__ldb)
-#define tmm__xgemm__least_element         TMM_FN(gemm__least_element)
-#define tmm__xgemm__left_out              TMM_FN(gemm__left_out)
-#define tmm__xgemm__load                  TMM_FN(gemm__load)
-#define tmm__xgemm__make_product          TMM_FN(gemm__make_product)
-#define tmm__xgemm__memory                TMM_FN(gemm__memory)
-#define tmm__xgemm__narrow                TMM_FN(gemm__narrow)
-#define tmm__xgemm__narrow_competes       TMM_FN(gemm__narrow_competes)
-#define tmm__xgemm__narrow_fits           TMM_FN(gemm__narrow_fits)
-#define tmm__xgemm__narrow_operands       TMM_FN(gemm__narrow_operands)
-#define tmm__xgemm__narrow_parts_time     TMM_FN(gemm__narrow_parts_time)
-#define tmm__xgemm__narrow_plan           TMM_FN(gemm__narrow_plan)
-#define tmm__xgemm__no_options            TMM_FN(gemm__no_options)
-#define tmm__xgemm__outer                 TMM_FN(gemm__outer)
-#define tmm__xgemm__outer_competes        TMM_FN(gemm__outer_competes)
-#define tmm__xgemm__outer_guess           TMM_FN(gemm__outer_guess)
-#define tmm__xgemm__outer_plan            TMM_FN(gemm__outer_plan)
-#define tmm__xgemm__outer_takes           TMM_FN(gemm__outer_takes)
-#define tmm__xgemm__overlaps              TMM_FN(gemm__overlaps)
-#define tmm__xgemm__pack                  TMM_FN(gemm__pack)
-#define tmm__xgemm__pipelined             TMM_FN(gemm__pipelined)
-#define tmm__xgemm__pipelined_kernel      TMM_FN(gemm__pipelined_kernel)
-#define tmm__xgemm__pipelined_plan        TMM_FN(gemm__pipelined_plan)
-#define tmm__xgemm__pipelined_tiles       TMM_FN(gemm__pipelined_tiles)
-#define tmm__xgemm__plan_by               TMM_FN(gemm__plan_by)
-#define tmm__xgemm__prepare               TMM_FN(gemm__prepare)
-#define tmm__xgemm__prepared_bytes        TMM_FN(gemm__prepared_bytes)
-#define tmm__xgemm__product               TMM_FN(gemm__product)
-#define tmm__xgemm__reaches               TMM_FN(gemm__reaches)
-#define tmm__xgemm__reduce                TMM_FN(gemm__reduce)
-#define tmm__xgemm__register_competes     TMM_FN(gemm__register_competes)
-#define tmm__xgemm__register_plan         TMM_FN(gemm__register_plan)
-#define tmm__xgemm__register_tile         TMM_FN(gemm__register_tile)
-#define tmm__xgemm__resolve               TMM_FN(gemm__resolve)
-#define tmm__xgemm__row                   TMM_FN(gemm__row)
-#define tmm__xgemm__run                   TMM_FN(gemm__run)
-#define tmm__xgemm__scale_bounds          TMM_FN(gemm__scale_bounds)
-#define tmm__xgemm__shared_competes       TMM_FN(gemm__shared_competes)
-#define tmm__xgemm__shared_plan           TMM_FN(gemm__shared_plan)
-#define tmm__xgemm__shared_takes          TMM_FN(gemm__shared_takes)
-#define tmm__xgemm__skinny                TMM_FN(gemm__skinny)
-#define tmm__xgemm__skinny_competes       TMM_FN(gemm__skinny_competes)
-#define tmm__xgemm__skinny_costs          TMM_FN(gemm__skinny_costs)
-#define tmm__xgemm__skinny_plan           TMM_FN(gemm__skinny_plan)
-#define tmm__xgemm__skinny_takes          TMM_FN(gemm__skinny_takes)
-#define tmm__xgemm__small                 TMM_FN(gemm__small)
-#define tmm__xgemm__small_block           TMM_FN(gemm__small_block)
-#define tmm__xgemm__small_costs           TMM_FN(gemm__small_costs)
-#define tmm__xgemm__small_launch          TMM_FN(gemm__small_launch)
-#define tmm__xgemm__small_plan            TMM_FN(gemm__small_plan)
-#define tmm__xgemm__small_take            TMM_FN(gemm__small_take)
-#define tmm__xgemm__small_takes           TMM_FN(gemm__small_takes)
-#define tmm__xgemm__split                 TMM_FN(gemm__split)
-#define tmm__xgemm__stands_for            TMM_FN(gemm__stands_for)
-#define tmm__xgemm__sum                   TMM_FN(gemm__sum)
-#define tmm__xgemm__sum_time              TMM_FN(gemm__sum_time)
-#define tmm__xgemm__takes                 TMM_FN(gemm__takes)
-#define tmm__xgemm__tensor                TMM_FN(gemm__tensor)
-#define tmm__xgemm__tensor_competes       TMM_FN(gemm__tensor_competes)
-#define tmm__xgemm__tensor_fits           TMM_FN(gemm__tensor_fits)
-#define tmm__xgemm__tensor_lines_fit      TMM_FN(gemm__tensor_lines_fit)
-#define tmm__xgemm__tensor_pays           TMM_FN(gemm__tensor_pays)
-#define tmm__xgemm__tensor_plan           TMM_FN(gemm__tensor_plan)
-#define tmm__xgemm__tensor_short_last     TMM_FN(gemm__tensor_short_last)
-#define tmm__xgemm__tensor_takes          TMM_FN(gemm__tensor_takes)
-#define tmm__xgemm__tensor_tiles          TMM_FN(gemm__tensor_tiles)
-#define tmm__xgemm__tensor_within         TMM_FN(gemm__tensor_within)
-#define tmm__xgemm__tiles                 TMM_FN(gemm__tiles)
-#define tmm__xgemm__tiles_plan            TMM_FN(gemm__tiles_plan)
-#define tmm__xgemm_batched                TMM_FN(gemm_batched)
-#define tmm__xgemm_batched_with           TMM_FN(gemm_batched_with)
-#define tmm__xgemm_choice                 TMM_FN(gemm_choice)
-#define tmm__xgemm_convert                TMM_FN(gemm_convert)
-#define tmm__xgemm_cpu                    TMM_FN(gemm_cpu)
-#define tmm__xgemm_direct                 TMM_FN(gemm_direct)
-#define tmm__xgemm_float_portable         TMM_FN(gemm_float_portable)
-#define tmm__xgemm_global                 TMM_FN(gemm_global)
-#define tmm__xgemm_host                   TMM_FN(gemm_host)
-#define tmm__xgemm_int8_add               TMM_FN(gemm_int8_add)
-#define tmm__xgemm_int8_bytes             TMM_FN(gemm_int8_bytes)
-#define tmm__xgemm_int8_choice            TMM_FN(gemm_int8_choice)
-#define tmm__xgemm_int8_element           TMM_FN(gemm_int8_element)
-#define tmm__xgemm_int8_group             TMM_FN(gemm_int8_group)
-#define tmm__xgemm_int8_integer           TMM_FN(gemm_int8_integer)
-#define tmm__xgemm_int8_is_open           TMM_FN(gemm_int8_is_open)
-#define tmm__xgemm_int8_load              TMM_FN(gemm_int8_load)
-#define tmm__xgemm_int8_mma_128x128       TMM_FN(gemm_int8_mma_128x128)
-#define tmm__xgemm_int8_mma_128x256       TMM_FN(gemm_int8_mma_128x256)
-#define tmm__xgemm_int8_mma_bytes_128x128 TMM_FN(gemm_int8_mma_bytes_128x128)
-#define tmm__xgemm_int8_mma_bytes_128x256 TMM_FN(gemm_int8_mma_bytes_128x256)
-#define tmm__xgemm_int8_norms             TMM_FN(gemm_int8_norms)
-#define tmm__xgemm_int8_open              TMM_FN(gemm_int8_open)
-#define tmm__xgemm_int8_open_copy         TMM_FN(gemm_int8_open_copy)
-#define tmm__xgemm_int8_open_tile         TMM_FN(gemm_int8_open_tile)
-#define tmm__xgemm_int8_residues          TMM_FN(gemm_int8_residues)
-#define tmm__xgemm_int8_scale             TMM_FN(gemm_int8_scale)
-#define tmm__xgemm_int8_scales            TMM_FN(gemm_int8_scales)
-#define tmm__xgemm_int8_store             TMM_FN(gemm_int8_store)
-#define tmm__xgemm_int8_sums              TMM_FN(gemm_int8_sums)
-#define tmm__xgemm_int8_wgmma             TMM_FN(gemm_int8_wgmma)
-#define tmm__xgemm_multi                  TMM_FN(gemm_multi)
-#define tmm__xgemm_narrow_sum             TMM_FN(gemm_narrow_sum)
-#define tmm__xgemm_openmp                 TMM_FN(gemm_openmp)
-#define tmm__xgemm_prepare_A              TMM_FN(gemm_prepare_A)
-#define tmm__xgemm_prepare_B              TMM_FN(gemm_prepare_B)
-#define tmm__xgemm_prepare_memory         TMM_FN(gemm_prepare_memory)
-#define tmm__xgemm_reduce                 TMM_FN(gemm_reduce)
-#define tmm__xgemm_release                TMM_FN(gemm_release)
-#define tmm__xgemm_shared_                TMM_FN(gemm_shared_)
-#define tmm__xgemm_sum                    TMM_FN(gemm_sum)
-#define tmm__xgemm_tensor                 TMM_FN(gemm_tensor)
-#define tmm__xgemm_tensor_memory          TMM_FN(gemm_tensor_memory)
-#define tmm__xgemm_with                   TMM_FN(gemm_with)
-#define tmm__xint8_part                   TMM_FN(int8_part)
-#define tmm__xload2                       TMM_FN(load2)
-#define tmm__xload4                       TMM_FN(load4)
-#define tmm__xload_if                     TMM_FN(load_if)
-#define tmm__xmatmul                      TMM_FN(matmul)
-#define tmm__xnarrow__operands            TMM_FN(narrow__operands)
-#define tmm__xouter__instance             TMM_FN(outer__instance)
-#define tmm__xpack                        TMM_FN(pack)
-#define tmm__xpipelined_add_partials      TMM_FN(pipelined_add_partials)
-#define tmm__xpipelined_any               TMM_FN(pipelined_any)
-#define tmm__xpipelined_clear             TMM_FN(pipelined_clear)
-#define tmm__xpipelined_copies            TMM_FN(pipelined_copies)
-#define tmm__xpipelined_copy_advance      TMM_FN(pipelined_copy_advance)
-#define tmm__xpipelined_copy_begin        TMM_FN(pipelined_copy_begin)
-#define tmm__xpipelined_copy_first        TMM_FN(pipelined_copy_first)
-#define tmm__xpipelined_copy_next         TMM_FN(pipelined_copy_next)
-#define tmm__xpipelined_fill              TMM_FN(pipelined_fill)
-#define tmm__xpipelined_find_place        TMM_FN(pipelined_find_place)
-#define tmm__xpipelined_find_work         TMM_FN(pipelined_find_work)
-#define tmm__xpipelined_fragment          TMM_FN(pipelined_fragment)
-#define tmm__xpipelined_multiply          TMM_FN(pipelined_multiply)
-#define tmm__xpipelined_nn                TMM_FN(pipelined_nn)
-#define tmm__xpipelined_place             TMM_FN(pipelined_place)
-#define tmm__xpipelined_send              TMM_FN(pipelined_send)
-#define tmm__xpipelined_stage             TMM_FN(pipelined_stage)
-#define tmm__xpipelined_store             TMM_FN(pipelined_store)
-#define tmm__xpipelined_tn                TMM_FN(pipelined_tn)
-#define tmm__xrecheck                     TMM_FN(recheck)
-#define tmm__xrecheck_add                 TMM_FN(recheck_add)
-#define tmm__xrecheck_copy                TMM_FN(recheck_copy)
-#define tmm__xrecheck_count               TMM_FN(recheck_count)
-#define tmm__xrecheck_element             TMM_FN(recheck_element)
-#define tmm__xrecheck_find                TMM_FN(recheck_find)
-#define tmm__xrecheck_first               TMM_FN(recheck_first)
-#define tmm__xrecheck_flush               TMM_FN(recheck_flush)
-#define tmm__xrecheck_fp32                TMM_FN(recheck_fp32)
-#define tmm__xrecheck_list                TMM_FN(recheck_list)
-#define tmm__xrecheck_tile                TMM_FN(recheck_tile)
-#define tmm__xskinny__instance            TMM_FN(skinny__instance)
-#define tmm__xsmall__instance             TMM_FN(small__instance)
-#define tmm__xsquare                      TMM_FN(square)
-#define tmm__xstore2                      TMM_FN(store2)
-#define tmm__xstore4                      TMM_FN(store4)
-#define tmm__xstore_if                    TMM_FN(store_if)
-#define tmm__xstore_masked                TMM_FN(store_masked)
-#define tmm__xstore_row                   TMM_FN(store_row)
-#define tmm__xstore_rows                  TMM_FN(store_rows)
-#define tmm__xstore_sums                  TMM_FN(store_sums)
-#define tmm__xsums2                       TMM_FN(sums2)
-#define tmm__xsums4                       TMM_FN(sums4)
-#define tmm__xvalue                       TMM_FN(value)
-#define tmm__xvector                      TMM_FN(vector)
-#define tmm__xvector_sums                 TMM_FN(vector_sums)
-#define tmm__xwgmma_cols_                 TMM_FN(wgmma_cols_)
-#define tmm__xwgmma_copy_                 TMM_FN(wgmma_copy_)
-#define tmm__xwgmma_multiply_             TMM_FN(wgmma_multiply_)
-#define tmm__xwgmma_place                 TMM_FN(wgmma_place)
-#define tmm__xwgmma_readers_              TMM_FN(wgmma_readers_)
-#define tmm__xwgmma_ring                  TMM_FN(wgmma_ring)
-#define tmm__xwgmma_rows_                 TMM_FN(wgmma_rows_)
-#define tmm__xwgmma_scale_range           TMM_FN(wgmma_scale_range)
-#define tmm__xwgmma_scales                TMM_FN(wgmma_scales)
-#define tmm__xwgmma_stages_               TMM_FN(wgmma_stages_)
+#define tmm__xcopy_one                 TMM_FN(copy_one)
+#define tmm__xcopy_pass                TMM_FN(copy_pass)
+#define tmm__xcopy_tile                TMM_FN(copy_tile)
+#define tmm__xcopy_unit                TMM_FN(copy_unit)
+#define tmm__xcpu__product             TMM_FN(cpu__product)
+#define tmm__xdmma                     TMM_FN(dmma)
+#define tmm__xelements2                TMM_FN(elements2)
+#define tmm__xelements4                TMM_FN(elements4)
+#define tmm__xfind_tile                TMM_FN(find_tile)
+#define tmm__xfind_work                TMM_FN(find_work)
+#define tmm__xgemm                     TMM_FN(gemm)
+#define tmm__xgemm__all_taken          TMM_FN(gemm__all_taken)
+#define tmm__xgemm__allocate           TMM_FN(gemm__allocate)
+#define tmm__xgemm__arguments          TMM_FN(gemm__arguments)
+#define tmm__xgemm__batch              TMM_FN(gemm__batch)
+#define tmm__xgemm__block              TMM_FN(gemm__block)
+#define tmm__xgemm__block_kernel       TMM_FN(gemm__block_kernel)
+#define tmm__xgemm__check_batch        TMM_FN(gemm__check_batch)
+#define tmm__xgemm__check_part         TMM_FN(gemm__check_part)
+#define tmm__xgemm__check_parts        TMM_FN(gemm__check_parts)
+#define tmm__xgemm__check_prepared     TMM_FN(gemm__check_prepared)
+#define tmm__xgemm__check_reach        TMM_FN(gemm__check_reach)
+#define tmm__xgemm__choice             TMM_FN(gemm__choice)
+#define tmm__xgemm__choose             TMM_FN(gemm__choose)
+#define tmm__xgemm__compared           TMM_FN(gemm__compared)
+#define tmm__xgemm__convert            TMM_FN(gemm__convert)
+#define tmm__xgemm__convert_once       TMM_FN(gemm__convert_once)
+#define tmm__xgemm__convert_plan       TMM_FN(gemm__convert_plan)
+#define tmm__xgemm__convert_time       TMM_FN(gemm__convert_time)
+#define tmm__xgemm__converted          TMM_FN(gemm__converted)
+#define tmm__xgemm__converted_bytes    TMM_FN(gemm__converted_bytes)
+#define tmm__xgemm__converted_fits     TMM_FN(gemm__converted_fits)
+#define tmm__xgemm__converted_most     TMM_FN(gemm__converted_most)
+#define tmm__xgemm__cpu                TMM_FN(gemm__cpu)
+#define tmm__xgemm__cpu_block          TMM_FN(gemm__cpu_block)
+#define tmm__xgemm__direct             TMM_FN(gemm__direct)
+#define tmm__xgemm__direct_bytes       TMM_FN(gemm__direct_bytes)
+#define tmm__xgemm__direct_competes    TMM_FN(gemm__direct_competes)
+#define tmm__xgemm__direct_guess       TMM_FN(gemm__direct_guess)
+#define tmm__xgemm__direct_lines       TMM_FN(gemm__direct_lines)
+#define tmm__xgemm__direct_piece       TMM_FN(gemm__direct_piece)
+#define tmm__xgemm__direct_plan        TMM_FN(gemm__direct_plan)
+#define tmm__xgemm__direct_takes       TMM_FN(gemm__direct_takes)
+#define tmm__xgemm__doubt_below        TMM_FN(gemm__doubt_below)
+#define tmm__xgemm__doubt_bytes        TMM_FN(gemm__doubt_bytes)
+#define tmm__xgemm__eligible           TMM_FN(gemm__eligible)
+#define tmm__xgemm__fast_competes      TMM_FN(gemm__fast_competes)
+#define tmm__xgemm__first_launch       TMM_FN(gemm__first_launch)
+#define tmm__xgemm__fits               TMM_FN(gemm__fits)
+#define tmm__xgemm__float              TMM_FN(gemm__float)
+#define tmm__xgemm__float_bytes        TMM_FN(gemm__float_bytes)
+#define tmm__xgemm__float_clocks       TMM_FN(gemm__float_clocks)
+#define tmm__xgemm__float_instance     TMM_FN(gemm__float_instance)
+#define tmm__xgemm__float_instruction  TMM_FN(gemm__float_instruction)
+#define tmm__xgemm__float_kernel       TMM_FN(gemm__float_kernel)
+#define tmm__xgemm__float_launch       TMM_FN(gemm__float_launch)
+#define tmm__xgemm__float_multiply     TMM_FN(gemm__float_multiply)
+#define tmm__xgemm__float_odd          TMM_FN(gemm__float_odd)
+#define tmm__xgemm__float_pieces       TMM_FN(gemm__float_pieces)
+#define tmm__xgemm__float_place        TMM_FN(gemm__float_place)
+#define tmm__xgemm__float_plan         TMM_FN(gemm__float_plan)
+#define tmm__xgemm__fp16_operand       TMM_FN(gemm__fp16_operand)
+#define tmm__xgemm__global_plan        TMM_FN(gemm__global_plan)
+#define tmm__xgemm__halves             TMM_FN(gemm__halves)
+#define tmm__xgemm__int8_best          TMM_FN(gemm__int8_best)
+#define tmm__xgemm__int8_by_wgmma      TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xgemm__int8_competes      TMM_FN(gemm__int8_competes)
+#define tmm__xgemm__int8_convert       TMM_FN(gemm__int8_convert)
+#define tmm__xgemm__int8_fp64          TMM_FN(gemm__int8_fp64)
+#define tmm__xgemm__int8_instance      TMM_FN(gemm__int8_instance)
+#define tmm__xgemm__int8_launch        TMM_FN(gemm__int8_launch)
+#define tmm__xgemm__int8_multiply      TMM_FN(gemm__int8_multiply)
+#define tmm__xgemm__int8_parts         TMM_FN(gemm__int8_parts)
+#define tmm__xgemm__int8_place         TMM_FN(gemm__int8_place)
+#define tmm__xgemm__int8_plan          TMM_FN(gemm__int8_plan)
+#define tmm__xgemm__int8_prepare       TMM_FN(gemm__int8_prepare)
+#define tmm__xgemm__int8_products      TMM_FN(gemm__int8_products)
+#define tmm__xgemm__int8_run           TMM_FN(gemm__int8_run)
+#define tmm__xgemm__int8_takes         TMM_FN(gemm__int8_takes)
+#define tmm__xgemm__kernel             TMM_FN(gemm__kernel)
+#define tmm__xgemm__known_plan         TMM_FN(gemm__known_plan)
+#define tmm__xgemm__lda                TMM_FN(gemm__lda)
+#define tmm__xgemm__ldb                TMM_FN(gemm__ldb)
+#define tmm__xgemm__least_element      TMM_FN(gemm__least_element)
+#define tmm__xgemm__left_out           TMM_FN(gemm__left_out)
+#define tmm__xgemm__load               TMM_FN(gemm__load)
+#define tmm__xgemm__make_product       TMM_FN(gemm__make_product)
+#define tmm__xgemm__memory             TMM_FN(gemm__memory)
+#define tmm__xgemm__narrow             TMM_FN(gemm__narrow)
+#define tmm__xgemm__narrow_competes    TMM_FN(gemm__narrow_competes)
+#define tmm__xgemm__narrow_fits        TMM_FN(gemm__narrow_fits)
+#define tmm__xgemm__narrow_operands    TMM_FN(gemm__narrow_operands)
+#define tmm__xgemm__narrow_parts_time  TMM_FN(gemm__narrow_parts_time)
+#define tmm__xgemm__narrow_plan        TMM_FN(gemm__narrow_plan)
+#define tmm__xgemm__narrow_step        TMM_FN(gemm__narrow_step)
+#define tmm__xgemm__no_options         TMM_FN(gemm__no_options)
+#define tmm__xgemm__outer              TMM_FN(gemm__outer)
+#define tmm__xgemm__outer_competes     TMM_FN(gemm__outer_competes)
+#define tmm__xgemm__outer_guess        TMM_FN(gemm__outer_guess)
+#define tmm__xgemm__outer_measured     TMM_FN(gemm__outer_measured)
+#define tmm__xgemm__outer_plan         TMM_FN(gemm__outer_plan)
+#define tmm__xgemm__outer_takes        TMM_FN(gemm__outer_takes)
+#define tmm__xgemm__overlaps           TMM_FN(gemm__overlaps)
+#define tmm__xgemm__pack               TMM_FN(gemm__pack)
+#define tmm__xgemm__pipelined          TMM_FN(gemm__pipelined)
+#define tmm__xgemm__pipelined_costs    TMM_FN(gemm__pipelined_costs)
+#define tmm__xgemm__pipelined_instance TMM_FN(gemm__pipelined_instance)
+#define tmm__xgemm__pipelined_plan     TMM_FN(gemm__pipelined_plan)
+#define tmm__xgemm__pipelined_tiles    TMM_FN(gemm__pipelined_tiles)
+#define tmm__xgemm__plan_by            TMM_FN(gemm__plan_by)
+#define tmm__xgemm__planned            TMM_FN(gemm__planned)
+#define tmm__xgemm__prepare            TMM_FN(gemm__prepare)
+#define tmm__xgemm__prepared_bytes     TMM_FN(gemm__prepared_bytes)
+#define tmm__xgemm__product            TMM_FN(gemm__product)
+#define tmm__xgemm__reaches            TMM_FN(gemm__reaches)
+#define tmm__xgemm__reduce             TMM_FN(gemm__reduce)
+#define tmm__xgemm__register_competes  TMM_FN(gemm__register_competes)
+#define tmm__xgemm__register_plan      TMM_FN(gemm__register_plan)
+#define tmm__xgemm__register_tile      TMM_FN(gemm__register_tile)
+#define tmm__xgemm__resolve            TMM_FN(gemm__resolve)
+#define tmm__xgemm__row                TMM_FN(gemm__row)
+#define tmm__xgemm__run                TMM_FN(gemm__run)
+#define tmm__xgemm__scale_bounds       TMM_FN(gemm__scale_bounds)
+#define tmm__xgemm__shared_competes    TMM_FN(gemm__shared_competes)
+#define tmm__xgemm__shared_plan        TMM_FN(gemm__shared_plan)
+#define tmm__xgemm__shared_takes       TMM_FN(gemm__shared_takes)
+#define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
+#define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
+#define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
+#define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
+#define tmm__xgemm__small              TMM_FN(gemm__small)
+#define tmm__xgemm__small_block        TMM_FN(gemm__small_block)
+#define tmm__xgemm__small_costs        TMM_FN(gemm__small_costs)
+#define tmm__xgemm__small_launch       TMM_FN(gemm__small_launch)
+#define tmm__xgemm__small_plan         TMM_FN(gemm__small_plan)
+#define tmm__xgemm__small_take         TMM_FN(gemm__small_take)
+#define tmm__xgemm__small_takes        TMM_FN(gemm__small_takes)
+#define tmm__xgemm__split              TMM_FN(gemm__split)
+#define tmm__xgemm__stands_for         TMM_FN(gemm__stands_for)
+#define tmm__xgemm__sum                TMM_FN(gemm__sum)
+#define tmm__xgemm__sum_time           TMM_FN(gemm__sum_time)
+#define tmm__xgemm__takes              TMM_FN(gemm__takes)
+#define tmm__xgemm__tensor             TMM_FN(gemm__tensor)
+#define tmm__xgemm__tensor_competes    TMM_FN(gemm__tensor_competes)
+#define tmm__xgemm__tensor_fits        TMM_FN(gemm__tensor_fits)
+#define tmm__xgemm__tensor_lines_fit   TMM_FN(gemm__tensor_lines_fit)
+#define tmm__xgemm__tensor_pays        TMM_FN(gemm__tensor_pays)
+#define tmm__xgemm__tensor_plan        TMM_FN(gemm__tensor_plan)
+#define tmm__xgemm__tensor_short_last  TMM_FN(gemm__tensor_short_last)
+#define tmm__xgemm__tensor_takes       TMM_FN(gemm__tensor_takes)
+#define tmm__xgemm__tensor_tiles       TMM_FN(gemm__tensor_tiles)
+#define tmm__xgemm__tensor_within      TMM_FN(gemm__tensor_within)
+#define tmm__xgemm__tiles              TMM_FN(gemm__tiles)
+#define tmm__xgemm__tiles_plan         TMM_FN(gemm__tiles_plan)
+#define tmm__xgemm__write_kernels      TMM_FN(gemm__write_kernels)
+#define tmm__xgemm__write_plan         TMM_FN(gemm__write_plan)
+#define tmm__xgemm_batched             TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with        TMM_FN(gemm_batched_with)
+#define tmm__xgemm_choice              TMM_FN(gemm_choice)
+#define tmm__xgemm_convert             TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu                 TMM_FN(gemm_cpu)
+#define tmm__xgemm_direct              TMM_FN(gemm_direct)
+#define tmm__xgemm_explain             TMM_FN(gemm_explain)
+#define tmm__xgemm_float_portable      TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global              TMM_FN(gemm_global)
+#define tmm__xgemm_host                TMM_FN(gemm_host)
+#define tmm__xgemm_int8_add            TMM_FN(gemm_int8_add)
+#define tmm__xgemm_int8_bytes          TMM_FN(gemm_int8_bytes)
+#define tmm__xgemm_int8_choice         TMM_FN(gemm_int8_choice)
+#define tmm__xgemm_int8_element        TMM_FN(gemm_int8_element)
+#define tmm__xgemm_int8_group          TMM_FN(gemm_int8_group)
+#define tmm__xgemm_int8_integer        TMM_FN(gemm_int8_integer)
+#define tmm__xgemm_int8_is_open        TMM_FN(gemm_int8_is_open)
+#define tmm__xgemm_int8_load           TMM_FN(gemm_int8_load)
+#define tmm__xgemm_int8_norms          TMM_FN(gemm_int8_norms)
+#define tmm__xgemm_int8_open           TMM_FN(gemm_int8_open)
+#define tmm__xgemm_int8_open_copy      TMM_FN(gemm_int8_open_copy)
+#define tmm__xgemm_int8_open_tile      TMM_FN(gemm_int8_open_tile)
+#define tmm__xgemm_int8_residues       TMM_FN(gemm_int8_residues)
+#define tmm__xgemm_int8_scale          TMM_FN(gemm_int8_scale)
+#define tmm__xgemm_int8_scales         TMM_FN(gemm_int8_scales)
+#define tmm__xgemm_int8_store          TMM_FN(gemm_int8_store)
+#define tmm__xgemm_int8_sums           TMM_FN(gemm_int8_sums)
+#define tmm__xgemm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
+#define tmm__xgemm_multi               TMM_FN(gemm_multi)
+#define tmm__xgemm_openmp              TMM_FN(gemm_openmp)
+#define tmm__xgemm_prepare_A           TMM_FN(gemm_prepare_A)
+#define tmm__xgemm_prepare_B           TMM_FN(gemm_prepare_B)
+#define tmm__xgemm_prepare_memory      TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_reduce              TMM_FN(gemm_reduce)
+#define tmm__xgemm_release             TMM_FN(gemm_release)
+#define tmm__xgemm_shared_             TMM_FN(gemm_shared_)
+#define tmm__xgemm_sum                 TMM_FN(gemm_sum)
+#define tmm__xgemm_tensor              TMM_FN(gemm_tensor)
+#define tmm__xgemm_tensor_memory       TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_with                TMM_FN(gemm_with)
+#define tmm__xint8_part                TMM_FN(int8_part)
+#define tmm__xload2                    TMM_FN(load2)
+#define tmm__xload4                    TMM_FN(load4)
+#define tmm__xload_if                  TMM_FN(load_if)
+#define tmm__xmatmul                   TMM_FN(matmul)
+#define tmm__xnarrow__operands         TMM_FN(narrow__operands)
+#define tmm__xouter__instance          TMM_FN(outer__instance)
+#define tmm__xpack                     TMM_FN(pack)
+#define tmm__xpipelined__instance      TMM_FN(pipelined__instance)
+#define tmm__xpipelined_add_partials   TMM_FN(pipelined_add_partials)
+#define tmm__xpipelined_clear          TMM_FN(pipelined_clear)
+#define tmm__xpipelined_copies         TMM_FN(pipelined_copies)
+#define tmm__xpipelined_copy_advance   TMM_FN(pipelined_copy_advance)
+#define tmm__xpipelined_copy_begin     TMM_FN(pipelined_copy_begin)
+#define tmm__xpipelined_copy_first     TMM_FN(pipelined_copy_first)
+#define tmm__xpipelined_copy_next      TMM_FN(pipelined_copy_next)
+#define tmm__xpipelined_fill           TMM_FN(pipelined_fill)
+#define tmm__xpipelined_find_place     TMM_FN(pipelined_find_place)
+#define tmm__xpipelined_find_work      TMM_FN(pipelined_find_work)
+#define tmm__xpipelined_fragment       TMM_FN(pipelined_fragment)
+#define tmm__xpipelined_multiply       TMM_FN(pipelined_multiply)
+#define tmm__xpipelined_place          TMM_FN(pipelined_place)
+#define tmm__xpipelined_send           TMM_FN(pipelined_send)
+#define tmm__xpipelined_stage          TMM_FN(pipelined_stage)
+#define tmm__xpipelined_store          TMM_FN(pipelined_store)
+#define tmm__xrecheck                  TMM_FN(recheck)
+#define tmm__xrecheck_add              TMM_FN(recheck_add)
+#define tmm__xrecheck_copy             TMM_FN(recheck_copy)
+#define tmm__xrecheck_count            TMM_FN(recheck_count)
+#define tmm__xrecheck_element          TMM_FN(recheck_element)
+#define tmm__xrecheck_find             TMM_FN(recheck_find)
+#define tmm__xrecheck_first            TMM_FN(recheck_first)
+#define tmm__xrecheck_flush            TMM_FN(recheck_flush)
+#define tmm__xrecheck_fp32             TMM_FN(recheck_fp32)
+#define tmm__xrecheck_list             TMM_FN(recheck_list)
+#define tmm__xrecheck_tile             TMM_FN(recheck_tile)
+#define tmm__xskinny__instance         TMM_FN(skinny__instance)
+#define tmm__xsmall__instance          TMM_FN(small__instance)
+#define tmm__xsmall_least              TMM_FN(small_least)
+#define tmm__xsquare                   TMM_FN(square)
+#define tmm__xstore2                   TMM_FN(store2)
+#define tmm__xstore4                   TMM_FN(store4)
+#define tmm__xstore_if                 TMM_FN(store_if)
+#define tmm__xstore_masked             TMM_FN(store_masked)
+#define tmm__xstore_row                TMM_FN(store_row)
+#define tmm__xstore_rows               TMM_FN(store_rows)
+#define tmm__xstore_sums               TMM_FN(store_sums)
+#define tmm__xsums2                    TMM_FN(sums2)
+#define tmm__xsums4                    TMM_FN(sums4)
+#define tmm__xvalue                    TMM_FN(value)
+#define tmm__xvector                   TMM_FN(vector)
+#define tmm__xvector_sums              TMM_FN(vector_sums)
+#define tmm__xwgmma_cols_              TMM_FN(wgmma_cols_)
+#define tmm__xwgmma_copy_              TMM_FN(wgmma_copy_)
+#define tmm__xwgmma_multiply_          TMM_FN(wgmma_multiply_)
+#define tmm__xwgmma_place              TMM_FN(wgmma_place)
+#define tmm__xwgmma_readers_           TMM_FN(wgmma_readers_)
+#define tmm__xwgmma_ring               TMM_FN(wgmma_ring)
+#define tmm__xwgmma_rows_              TMM_FN(wgmma_rows_)
+#define tmm__xwgmma_scale_range        TMM_FN(wgmma_scale_range)
+#define tmm__xwgmma_scales             TMM_FN(wgmma_scales)
+#define tmm__xwgmma_stages_            TMM_FN(wgmma_stages_)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
    pass 2 of float. */
@@ -3116,9 +3321,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); each device has a list of tasks
          +--+--+    +--+--+--+
 
-   No kernel starts before a part of B has arrived. For float 8192 that takes 2.4 ms if the part is
-   4096 deep. So the first part of K is short (TMM__HOST_FIRST); its arithmetic lasts until the
-   second has arrived. The last part is deep: C leaves the device while that part is multiplied.
+   No kernel starts before a part of B has arrived. So the first part of K is short
+   (TMM__HOST_FIRST); its arithmetic lasts until the second has arrived. The last part is deep: C
+   leaves the device while that part is multiplied.
 
    Two cursors go along the list of tasks:
      request   finds slots for the operands of a task and starts the copies into them. A part that a
@@ -3239,7 +3444,7 @@ typedef struct tmm__transfer {
     size_t chunks;               /* that it takes; 0: not staged */
     size_t begun, started, done; /* chunks that have been assigned, are on a stream, are complete */
     cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind the copy */
+    cudaEvent_t event; /* recorded after the copy */
     int issued;        /* `event` has been recorded */
 } tmm__transfer;
 
@@ -3361,8 +3566,8 @@ typedef struct tmm__host {
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
-   memory stays in the pools. */
+/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+   in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
@@ -3385,9 +3590,9 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
-   memory of a context without a word to this header, and the address may then be somebody else's:
-   CUDA says whether it is pinned, the number whether it is ours. */
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
+   without telling this header, and the address may then belong to somebody else. CUDA says whether
+   memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
 {
@@ -3459,9 +3664,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: to map
-   gigabytes takes milliseconds, and many more if peers map them, too. */
+/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
+   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
+   it anew is slow, and slower if peers map it, too. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {
@@ -3658,7 +3863,7 @@ static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char 
     return error;
 }
 
-/* Records the event behind the copy. */
+/* Records the event after the copy. */
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
 {
     t->issued = 1;
@@ -3713,7 +3918,7 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event behind it. */
+/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
@@ -5283,14 +5488,22 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOAT(...)
 #endif
 #if TMM__IS_DOUBLE
-#define TMM__IF_DOUBLE(...) __VA_ARGS__
+#define TMM__IF_NOT_DOUBLE(...)
 #else
-#define TMM__IF_DOUBLE(...)
+#define TMM__IF_NOT_DOUBLE(...) __VA_ARGS__
 #endif
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* Double and int, as they come, have one tile of TMM_SHARED and of TMM_REGISTER: the largest. */
+#if TMM__IS_FLOAT || !defined(TMM__MAKING_READY)
+#define TMM__ALL_TILES         1
+#define TMM__IF_ALL_TILES(...) __VA_ARGS__
+#else
+#define TMM__ALL_TILES 0
+#define TMM__IF_ALL_TILES(...)
 #endif
 /* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
 #if TMM__IS_DOUBLE
@@ -5309,11 +5522,6 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOAT_FAST(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
-#endif
-#if TMM__FAST && (TMM__IS_FLOAT || TMM__IS_DOUBLE)
-#define TMM__IF_FLOATING_FAST(...) __VA_ARGS__
-#else
-#define TMM__IF_FLOATING_FAST(...) TMM__LEFT_OUT
 #endif
 #if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
 #define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
@@ -5389,13 +5597,24 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
    TMM_REGISTER instead. */
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
+/* Why: writes a line for each kernel to `text`, host memory of `bytes`; 4096 are enough. First the
+   kernel that TMM_AUTO or TMM_AUTO_TENSOR, `kernel`, takes for dense A, B and C. A line has the time
+   that it should take, its tile, how K is divided and which limit binds it: the launch, memory, L2 or
+   arithmetic; or why it does not take the product. "Only by name": TMM_AUTO leaves it out.
+   `gpu`: NULL for the current device; or a word of a name such as "H100", for one that the header has
+   measured, as if that were here. Nothing is launched, so that needs no GPU.
+     Errors: TMM_ERROR_ARGUMENT; TMM_ERROR_MEMORY if `bytes` are too few, then the text is cut. */
+TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                      long long N, long long K, long long batch, const char *gpu,
+                                      char *text, size_t bytes);
+
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   with TMM_FLOAT_TENSOR. For double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers,
-   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand
-   its op, pointer and leading dimension are ignored: they are those it was prepared with.
-     Bits: of float those of gemm_with. Of double, too, if nothing is prepared; else those of a
-   product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
+/* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
+   TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
+   leading dimensions as for gemm. `options` as above, or NULL. The op, pointer and leading dimension
+   of a prepared operand are ignored: it has its own.
+     Bits: as gemm_with; of double with a prepared operand as a product in a batch, whatever else A
+   and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
    or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -5411,15 +5630,13 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes);
 
-/* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
-   `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
-   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where what
-   is kept does not suffice for an element of C, products read them.
-     Kept are, of float, two halves an element, 4 bytes. Of double, residues modulo 16 numbers, 1/8
-   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16
-   is the most that any data need, so nothing is converted again. It may be more than 13 or 14 that
-   the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
-   up to 2000.
+/* Converts op(A), M x K, or op(B), K x N, once for many products; enqueued on the stream. `memory`,
+   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for M or N lines; NULL: it is
+   allocated, until gemm_release. A and B must not change until then: products read them where the
+   converted operand does not suffice for an element of C.
+     An element takes 4 bytes in float, two halves; in double 17 for K from 2048 on: residues modulo
+   16 numbers, the most that any data need, and units. Without a prepared operand the same product
+   may take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                         long long lda, void *memory, size_t bytes,
@@ -5562,13 +5779,14 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
-/* The instances: pass, name, tile. TMM_TILE, if the caller defines it, is the only
+/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) _(1, 8, 8) _(2, 16, 16) _(3, 32, 32)
+#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
 #endif
 
-#if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
+#ifdef TMM__PASS
+#if TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0)
 #if !TMM__ONE_TILE
 #define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
 #endif
@@ -5667,14 +5885,16 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #undef TMM_TILE
 #endif
 #endif
+#endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
    Uses: once/config.h. Used by: type/dispatch.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
-#define TMM__REGISTER_LIST(_) _(1, 64, 4) _(2, 128, 8)
+#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
 #endif
 
-#if defined(TMM__PASS) && (TMM__REGISTER_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS
+#if TMM__REGISTER_LIST(TMM__IN_PASS) 0
 #define TMM_BLOCK         (TMM__REGISTER_LIST(TMM__VALUE_1) 0)
 #define tmm_gemm_register tmm__gemm_register
 #define tmm_quad          tmm__quad
@@ -5860,6 +6080,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef tmm_quad
 #undef tmm_fetch_quad
 #undef tmm_put_quad
+#endif
 #endif
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
@@ -6080,15 +6301,17 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
    Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
-   are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int BAND, int tile,
-                                                       int *down, int *across)
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
+   rows of tiles are walked downwards, then across. */
+static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
+                                                       int tile, int *down, int *across)
 {
-    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
-    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    int band = tile / (band_rows * s->tiles_across),
+        rest = tile - band * band_rows * s->tiles_across;
+    int high =
+        s->tiles_down - band * band_rows < band_rows ? s->tiles_down - band * band_rows : band_rows;
     *across = rest / high;
-    *down = band * BAND + rest - *across * high;
+    *down = band * band_rows + rest - *across * high;
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
@@ -6254,10 +6477,10 @@ TMM_KERNEL void __launch_bounds__(256)
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
-   rows of C that a thread owns.
+/* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
+   of C that a thread owns, are constants.
 
-   What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
+   What a thread copies of A, of B and, if `any`, of the third unit, which is of A or of B. */
 typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
@@ -6302,7 +6525,7 @@ static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char 
     }
 }
 
-/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A
+/* The same for instance any, which knows the mode at run time only, and a unit of 64 lines. A
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
@@ -6345,17 +6568,17 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
+    long long csB, long long row, long long col, long long k, const bool any, const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
-    const int LINES_A = ANY ? (int)UNIT : 8 * ROWS, LINES_B = ANY ? (int)UNIT : 128;
+    const int LINES_A = any ? (int)UNIT : 8 * rows, LINES_B = any ? (int)UNIT : 128;
     const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
     c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
-    int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-    int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    int acrossA = any ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
+    int acrossB = any ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
     c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
     c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
     int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
@@ -6363,14 +6586,14 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     if (modeA == TMM__VECTORS) lineA *= VECTOR;
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
-    c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
+    c->strideA = (unsigned)(SIZE * (any || modeA == TMM__ALONG_K ? 16 * rsA
                                     : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
                                                             : csA));
-    c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
+    c->strideB = (unsigned)(SIZE * (any || modeB == TMM__ALONG_K ? 16 * csB
                                     : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
                                                             : rsB));
     /* The third unit, of A or B. */
-    c->predicated = ANY && (M < TILE_M || N < TILE_N);
+    c->predicated = any && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
     c->cols_left = c->predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
     c->left3 = (is_128x64 ? c->rows_left : c->cols_left) - UNIT;
@@ -6383,10 +6606,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 /* Copies a step of `depth` k with predicates: before the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
                                                                   TMM_TYPE *to, int depth,
-                                                                  const bool ANY, const int ROWS)
+                                                                  const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (any) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
                         c->kA < depth);
         tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
@@ -6405,10 +6628,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
 /* Copies a whole step, or zeros: in the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
                                                                  TMM_TYPE *to, bool more,
-                                                                 const bool ANY, const int ROWS)
+                                                                 const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (!ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (!any) {
         tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
         tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
     } else if (more) {
@@ -6435,16 +6658,17 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
 static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int STAGE,
+                                                            TMM_TYPE *shared, const int stage_size,
                                                             int left, int first_depth,
                                                             long long csA, long long rsB,
-                                                            const bool ANY, const int ROWS)
+                                                            const bool any, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
+        if (stage < left)
+            tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, any, rows);
         tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
@@ -6454,18 +6678,18 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
    tiles and C.
    Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
+/* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int ROWS)
+    int thread, TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     long long last_step = (tile + 1ll) * s->steps;
     int others = 0;
     while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
@@ -6499,23 +6723,23 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 static __device__ __forceinline__ void tmm__xpipelined_find_place(
     tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
+    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const bool is_128x64 = any && s->is_tall;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = TN && s->packed_A;
-    bool packed_B = TN && s->packed_B;
+    bool packed_A = tn && s->packed_A;
+    bool packed_B = tn && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
-    int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+    int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
     int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
     tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
-    if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-    if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+    if (row > M - TILE_M && !packed_A && (!any || M >= TILE_M)) row = M - TILE_M;
+    if (col > N - TILE_N && !packed_B && (!any || N >= TILE_N)) col = N - TILE_N;
     bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     C += (row + row0) * ldc + col + col0;
     unsigned mask = 0;
@@ -6530,11 +6754,11 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(
    of its own. */
 static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
                                                              const TMM_SUM (*sum)[8],
-                                                             const int ROWS)
+                                                             const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
-    for (int from = 0; from < ROWS; from += STAGED_ROWS) {
+    for (int from = 0; from < rows; from += STAGED_ROWS) {
         if (from != i) continue;
 #pragma unroll
         for (int q = 0; q < 2 * STAGED_ROWS; q++) {
@@ -6549,32 +6773,32 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
    that there is code for these alone. */
 static __device__ __forceinline__ void tmm__xpipelined_store(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
+    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
 #pragma unroll 1
         for (int half = 0; half < 2; half++) {
 #pragma unroll
-            for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
-                int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+            for (int i = 0; i < rows / 2; i += ALIGNED_ROWS) {
+                int down = half * (2 * rows) + i / 4 * 16 + i % 4;
                 tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
                                  alpha, beta, &sum[i], ALIGNED_ROWS);
             }
 #pragma unroll
-            for (int h = 0; h < ROWS / 2; h++)
+            for (int h = 0; h < rows / 2; h++)
 #pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + rows / 2][j];
         }
         return;
     }
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += STORED_ROWS) {
+    for (int i = 0; i < rows; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
         tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
                          beta, sum, STORED_ROWS);
 #pragma unroll
-        for (int h = 0; h < ROWS - STORED_ROWS; h++)
+        for (int h = 0; h < rows - STORED_ROWS; h++)
 #pragma unroll
             for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
     }
@@ -6586,10 +6810,10 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
                                                             const tmm__schedule *s, int part,
                                                             int rank, const TMM_SUM (*sum)[8],
-                                                            const int ROWS)
+                                                            const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     int left = 0, other = 0;
     unsigned to = 0;
 #pragma unroll
@@ -6643,7 +6867,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   band, a band being 4 rows of tiles, and downwards in it. So blocks at work at a time share
    rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
    third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
    end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
@@ -6675,10 +6899,8 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of
-   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
-   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
-   Measured on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. With other forms of the functions
+   below TN and NN were slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -6689,11 +6911,11 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    finds one operand where the first has read it. */
 static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
                                                                 const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int ROWS)
+                                                                TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int jj = 0; jj < COLS; jj++) {
             int j = i % 2 ? COLS - 1 - jj : jj;
@@ -6701,10 +6923,10 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
@@ -6738,25 +6960,34 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
-   elements. */
+/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
 static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
                                                                 int *row0, int *col0,
-                                                                const bool ANY, const int ROWS,
-                                                                const int PART)
+                                                                const bool any, const int rows,
+                                                                const int part)
 {
     int warp = thread / 32, lane = thread % 32;
-    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
+    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
-        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-        *col0 = PART + lane % 8 * 4;
+        *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
+        *col0 = part + lane % 8 * 4;
     }
 }
 #endif
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+static_assert((TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME) ==
+                      (TMM__PIPELINED_MODE_B == TMM__AT_RUN_TIME) &&
+                  (TMM__PIPELINED_ROWS) == (TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME ? 8 : 16),
+              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are TMM__AT_RUN_TIME, and 16 "
+              "if none is: launchers and KERNEL REDUCE know these tiles");
+static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
+                  (int)TMM__PIPELINED_DEPTH == 8,
+              "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
+              "and owns a fixed part of them, and launchers count steps of 8");
+
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -6766,21 +6997,26 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum { ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME };
+    enum { TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin; of ANY the third unit, too */
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
-                             (int)STAGES * STAGE * SIZE,
-                  "they have room");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
+                  "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
+    static_assert(
+        !TN || (4 % STAGED_ROWS == 0 && (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
+                                            (int)STAGES * STAGE * SIZE),
+        "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
+        "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {
@@ -6998,8 +7234,8 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
     for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
 }
 
-/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+/* KERNEL SUM. For a product that was split along k over blocks: adds their partial sums, M x N
+   matrices, always in this order, and computes C = alpha sum + beta C. A block
    of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
@@ -7007,18 +7243,19 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
                   \            |                    |
                    +-----------+---- shared memory -+-->  warp 0: in this order, then to C
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. */
+   two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
+   256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
                    const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                    long long ldc, long long batchC)
 {
-    __shared__ TMM_SUM sums[8][32];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    long long element = blockIdx.x * 32ll + lane;
+    __shared__ TMM_SUM sums[256];
+    const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
+    long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element % N;
     bool inside = element < M * N;
-    int share = (parts + 7) / 8, first = warp * share;
+    int share = (parts + groups - 1) / groups, first = group * share;
     int last = first + share < parts ? first + share : parts;
     partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
     TMM_SUM sum = 0;
@@ -7029,11 +7266,10 @@ TMM_KERNEL void __launch_bounds__(256)
             partials += M * N;
         }
     }
-    sums[warp][lane] = sum;
+    sums[group * lanes + threadIdx.x] = sum;
     __syncthreads();
-    if (warp > 0 || !inside) return;
-#pragma unroll
-    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    if (group > 0 || !inside) return;
+    for (int g = 1; g < groups; g++) sum += sums[g * lanes + threadIdx.x];
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
@@ -7102,7 +7338,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
@@ -7233,6 +7469,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
+    static_assert(
+        ((int)ROWS == 16 || (int)ROWS == 32 || (int)ROWS == 64) &&
+            ((int)COLS == 16 || (int)COLS == 32 || (int)COLS == 64),
+        "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
+        "lanes, and its copies a power of two of places along the lines");
+    static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8,
+                  "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
@@ -7519,7 +7762,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
 /* The sums of a lane; with tensor cores 8 or 16 of them are used. */
 #define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SKINNY_DMMA                                                      \
     (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
      sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
@@ -7532,9 +7775,9 @@ enum {
 };
 
 #if TMM__BODIES
-/* Copies this thread's vectors of a stage of L: vector n comes from from[n % 4] and goes to
-   stage + to[n % 4], both plus what vectors beyond 4 lie further. `full`: all of them exist.
-   Otherwise lines_left and k_left count what exists of the block and of the stage. */
+/* Copies this thread's vectors of a stage of L. Vector n comes from from[n % 4] and goes to stage +
+   to[n % 4]; from the fifth on both move on. `full`: all of them exist. Otherwise lines_left and
+   k_left count what exists of the block and of the stage. */
 static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
                                                           const TMM_TYPE *const *from, int line0,
                                                           int k0, int apart, bool wide, bool full,
@@ -7715,6 +7958,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
+    static_assert((int)ALONG_K == 0 || (int)ALONG_K == 1,
+                  "TMM__SKINNY_LIST: whether L is contiguous along k must be 0 or 1");
+    static_assert((int)WIDTH == 2 || (int)WIDTH == 4 || (int)WIDTH == 8 || (int)WIDTH == 16 ||
+                      (ALONG_K && (int)WIDTH == 1),
+                  "TMM__SKINNY_LIST: a width must be 2, 4, 8 or 16, or 1 along k: threads share S "
+                  "and the sums of lines by powers of two");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -7890,7 +8139,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
 /* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
-   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
+   of B at once and waits once. Each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
                                        B  K x N   (narrow: 4 x 8 columns)
                              lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
@@ -7912,8 +8161,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
    Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
    memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
-   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
-   one round of copies and of the stores. */
+   writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
+   round of copies and the stores. */
 #ifndef TMM__OUTER_WARP_ROWS
 #define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
 #define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
@@ -8014,9 +8263,26 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         LDA = TMM__OUTER_LDA,
         LDB = TMM__OUTER_LDB,
         TILE_COLS = TMM__OUTER_TILE_COLS,
-        DEEP = 2,
-        TWO = 2
+        UNROLL = 2,     /* k at a time */
+        STORED_ROWS = 2 /* at a time */
     };
+    enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
+    static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
+                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
+                  "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
+                  "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
+    static_assert(
+        ((int)COLS == 2 || (int)COLS == 4 || (int)COLS == 8) && (int)TILE_COLS >= 4 &&
+            (int)ROWS * COLS <= 64,
+        "TMM__OUTER_COLS must be 2, 4 or 8, and a thread of TMM__OUTER_LIST have 64 sums at "
+        "most");
+    static_assert((int)WARPS == 4 || (int)WARPS == 8,
+                  "TMM__OUTER_WARPS must be 4 or 8: plans begin with 4, the copies end with 8");
+    static_assert(
+        (int)STEP % 16 == 0 && (int)STEP >= 16 &&
+            (int)STEP * (LDA + LDB) * (int)sizeof(TMM_TYPE) <= 49152,
+        "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
+        "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
     long long row = (long long)blockIdx.y * tile_rows;
@@ -8072,11 +8338,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm__xelements4 x[DEEP][ROWS / 4];
-            TMM_TYPE y[DEEP][COLS];
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros after the last */
+            tmm__xelements4 x[UNROLL][ROWS / 4];
+            TMM_TYPE y[UNROLL][COLS];
 #pragma unroll
-            for (int d = 0; d < DEEP; d++) {
+            for (int d = 0; d < UNROLL; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
@@ -8084,15 +8350,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
 #pragma unroll
-            for (int d = 0; d < DEEP; d++)
+            for (int d = 0; d < UNROLL; d++)
 #pragma unroll
                 for (int i = 0; i < ROWS; i++)
 #pragma unroll
                     for (int j = 0; j < COLS; j++)
                         TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
                                           (TMM_SUM)y[d][j]);
-            a += DEEP * LDA;
-            b += DEEP * LDB;
+            a += UNROLL * LDA;
+            b += UNROLL * LDB;
         }
         A += depth * csA;
         B += depth * rsB;
@@ -8110,9 +8376,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
     for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
         /* Two rows, then the next two in their place: less to compile. */
 #pragma unroll 1
-    for (int first = 0; first < ROWS; first += TWO) {
+    for (int first = 0; first < ROWS; first += STORED_ROWS) {
 #pragma unroll
-        for (int i = 0; i < TWO; i++) {
+        for (int i = 0; i < STORED_ROWS; i++) {
             if (first + i >= rows_left) return;
             TMM_SUM old[COLS];
 #pragma unroll
@@ -8137,9 +8403,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             C += ldc;
         }
 #pragma unroll
-        for (int i = 0; i < ROWS - (int)TWO; i++)
+        for (int i = 0; i < ROWS - (int)STORED_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + STORED_ROWS][j];
     }
 #endif
 }
@@ -8149,9 +8415,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
-/* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between; and for vectors, of which each element is read once anyway. A group of G
-   threads computes one element of C as a dot product. Its members have every G-th k. All loads of
+/* For a product so small that a launch and one way to memory and back take most of its time; and for
+   vectors, of which each element is read once anyway. A group of G threads computes one element of C
+   as a dot product. Its members have every G-th k. All loads of
    8 k are under way before the first multiply-add. Nothing goes through shared memory but the sums
    of a group whose members are in several warps.
 
@@ -8171,13 +8437,19 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
      TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
         thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
-   Sums of lanes are added by shuffles, those of warps through shared memory, those of blocks through
-   that of the first one of their cluster, in the same order in every run.
+   Lanes add their sums by shuffles, warps through shared memory, blocks through shared memory of the
+   first block of their cluster: in the same order in every run.
 
    Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
-   bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
-   the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
-   vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
+   bounds it: the latency of a launch and of a load, and one more load for each further 8 G of k. Then
+   it is the lines of L1 that its loads touch: no register serves two elements. With vectors it is
+   memory: 32 to 64 KB of loads are under way on a multiprocessor.
+
+   block_log2, group_log2, cluster_log2: threads of a block and of a group, blocks of a cluster, as
+   powers of two. magic, magic_log2: n / N is (n + n magic / 2^32) >> magic_log2. beside, lanes:
+   members that are lanes of a warp are so far apart, among so many lanes. apart_log2, warps_log2:
+   the sums that are then left, so far apart, and how many. As members of a structure the last ten
+   take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -8188,6 +8460,20 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
                       int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
+    static_assert((int)TMM__DIRECT_MOST >= 32 && (int)TMM__DIRECT_MOST <= 1024 &&
+                      ((int)TMM__DIRECT_MOST & ((int)TMM__DIRECT_MOST - 1)) == 0,
+                  "TMM__DIRECT_MOST must be a power of two, 32 to 1024: the threads of a block");
+    static_assert((int)TMM__DIRECT_BLOCK >= 5 && 1 << TMM__DIRECT_BLOCK <= (int)TMM__DIRECT_MOST,
+                  "TMM__DIRECT_BLOCK must be 5 at least, which is a warp, and 2 to it not be above "
+                  "TMM__DIRECT_MOST");
+    static_assert((int)TMM__DIRECT_CLUSTER >= 1 && (int)TMM__DIRECT_CLUSTER <= 3,
+                  "TMM__DIRECT_CLUSTER must be 1 to 3: a cluster has 8 blocks at most");
+    static_assert(
+        (int)TMM__DIRECT_DEEP >= 1 && (int)TMM__DIRECT_GROUPS >= 1 &&
+            ((int)TMM__DIRECT_MOST + CLUSTER * (int)TMM__DIRECT_GROUPS) * (int)sizeof(TMM_SUM) <=
+                49152,
+        "TMM__DIRECT_GROUPS: the sums of so many groups of a cluster's blocks must fit into "
+        "the 48 KB of a block");
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;
@@ -8199,7 +8485,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     /* 32 bits suffice: C has at most 2^31 - 1 elements. */
     const unsigned number = (blockIdx.x >> cluster_log2 << groups_log2) + place;
     const bool inside = number < (unsigned)M * (unsigned)N;
-    /* number / N: a division would take a twentieth of the time of the smallest products. */
+    /* number / N, without a division. */
     const unsigned row = (__umulhi(number, magic) + number) >> magic_log2;
     const unsigned col = number - row * (unsigned)N;
     TMM_SUM sum = 0;
@@ -8241,8 +8527,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
         for (int k = 0; k < DEEP; k++) TMM__MULTIPLY_ADD(sum, (TMM_SUM)x[k], (TMM_SUM)y[k]);
     }
 
-    /* The sums of members that are lanes of one warp, `beside` each other; then those of
-       1 << warps_log2 warps, or of threads that far apart, halved until one is left. */
+    /* First the sums of members that are lanes of a warp, then what is left, halved until it is one. */
     if (group_log2 > 0) {
         for (int other = beside; other < lanes; other *= 2)
             sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
@@ -8290,29 +8575,6 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
    Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
-/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
-   parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
-   elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                          const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
-                          TMM_TYPE *__restrict__ C, long long ldc)
-{
-    const long long element = blockIdx.x * 256ll + threadIdx.x;
-    if (element >= M * N) return;
-    const long long row = element / N, col = element - row * N;
-    TMM_SUM sum = 0;
-    partials += element;
-#pragma unroll 8
-    for (int part = 0; part < parts; part++) {
-        sum += *partials;
-        partials += M * N;
-    }
-    tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
-}
-#endif
-
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -8321,9 +8583,9 @@ TMM_KERNEL void __launch_bounds__(256)
         upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
         turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
 
-   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
-   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
-   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   Few multiply-adds may be wasted on lines that P does not have. So a tile has 24, 32, 48 or 64
+   lines of P and 512 or 256 of Q, all by the same code. A thread has 3 or 4 groups of 4 lines of P,
+   and twice 4 lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
    others along Q, and the four warps side by side:
 
       group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
@@ -8386,10 +8648,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
-   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
-   C, so that an element takes a few additions; a warp has neighbours in a row. */
+/* Stores a group of a tile to C, or unchanged to the matrix of this part. The group lies in shared
+   memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
+   the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
+   of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -8514,7 +8776,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second half of 256 lines */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];
@@ -8653,17 +8915,17 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    Only the third's way is known at run time (tall).
 
    Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
-   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
-   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
+   form a ring, as in KERNEL PIPELINED. While a lane multiplies its fragments of 8 k, it loads
+   the fragments of the next 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
    If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
    if else all others would begin within sectors of L2, of 32 bytes. The main loop ends before the
-   copies of the short step, and goes on with other predicates. With 64 x 64 such copies, and those
-   of lines that do not lie as sectors do, go through L1: it keeps the part of a sector that the next
-   copy needs, and L2 gives it once (off_sectors).
+   copies of the short step, and goes on with other predicates. With 64 x 64 such copies go through
+   L1, and so do lines that do not begin with a sector (off_sectors). L1 then keeps the part of a
+   sector that the next copy needs.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
@@ -8696,7 +8958,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
-   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
+   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
 static __device__ __forceinline__ int tmm__xsquare(int row, int at)
@@ -8757,8 +9019,8 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 }
 
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
-   32 between them are of A if the tile is tall, else of B. */
+   exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
+   32 between are of A in a tall tile, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
@@ -8833,8 +9095,8 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
    Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && \
-    TMM__BODIES
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
 static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
                                                               int thread, const double (*sum)[4][4])
@@ -8851,7 +9113,7 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
@@ -8993,8 +9255,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 }
 #endif
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before M. mask: see
+/* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
+   and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long M,
@@ -9108,9 +9370,23 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 }
 #endif
+#endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
    Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS /* alone: declarations have no list */
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+static_assert((int)TMM__TENSOR_DEPTH == 16,
+              "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
+static_assert(TMM__TENSOR_WARPS == 2 ||
+                  (TMM__TENSOR_DOWN != 1 && (TMM__TENSOR_DOWN > 2 || TMM__TENSOR_WARPS > 2)),
+              "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+              "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
+static_assert((int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+                  (TMM__TENSOR_WIDTH == 2 ||
+                   2 * TMM__TENSOR_WARPS * 16 * (int)TMM__TENSOR_PITCH * 8 <=
+                       (int)TMM__TENSOR_BYTES(32 * TMM__TENSOR_DOWN, 32 * TMM__TENSOR_WARPS)),
+              "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
+
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -9134,7 +9410,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
     enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
     const int STAGE_A = TILE_M / 16 * SQUARE;
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
+                      (int)STAGES * STAGE <= 99 * 1024,
+                  "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
+    static_assert(
+        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
+            (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
+            (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
+        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
+        "a multiple of 16, by which both edges of the tile can be divided");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);
@@ -9146,7 +9430,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const bool short_last = ALIGNS && off_sectors;
     /* Do copies go through L1? Those of 8 bytes all do. */
     const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
-    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). A
+       variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     for (int work = 0;; work++) {
@@ -9224,55 +9509,56 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
-    steps:
 #pragma unroll 1
-        for (; (left & STEPS) > 0; left--) {
-            /* Everyone has left the stage before this one: refill it. */
-            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+        for (;;) { /* twice if the short step is still to be copied */
+#pragma unroll 1
+            for (; (left & STEPS) > 0; left--) {
+                /* Everyone has left the stage before this one: refill it. */
+                int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-            for (int half = 0; half < HALVES; half++) { /* 8 k */
-                const bool last = half == HALVES - 1;
-                const int next = last ? 0 : half + 1;
+                for (int half = 0; half < HALVES; half++) { /* 8 k */
+                    const bool last = half == HALVES - 1;
+                    const int next = last ? 0 : half + 1;
 #pragma unroll
-                for (int n = 0; n < MATRICES; n++) {
-                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
-                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
-                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
-                    if (last && n == 1) { /* on to the next stage, which must be complete */
-                        TMM__COPY_WAIT(STAGES - 2);
-                        __syncthreads();
-                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    for (int n = 0; n < MATRICES; n++) {
+                        int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                        int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                        tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                        if (last && n == 1) { /* on to the next stage, which must be complete */
+                            TMM__COPY_WAIT(STAGES - 2);
+                            __syncthreads();
+                            read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+                        if (last && i == 0 ? n == 1 : j == 0)
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
+                                               fourA, eightA);
+                        if (pair == 0 || pair == 1) {
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
+                                               2 * pair, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
+                                               next, 2 * pair + 1, fourB, eightB);
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+#pragma unroll
+                        for (int pass = 0; pass < PASSES; pass++)
+                            if (slot == pass * SLOTS / PASSES + FIRST)
+                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
+                                                 rows, toB, eightB, fromB, strideB, cols, tall,
+                                                 near);
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-                    if (last && i == 0 ? n == 1 : j == 0)
-                        tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
-                                           eightA);
-                    if (pair == 0 || pair == 1) {
-                        tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                           2 * pair, fourB, eightB);
-                        tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
-                                           2 * pair + 1, fourB, eightB);
+                    if (half == HALVES - 2) {
+                        tmm__copy_commit();
+                        fromA += DEPTH * csA * SIZE;
+                        fromB += DEPTH * rsB * SIZE;
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-#pragma unroll
-                    for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * SLOTS / PASSES + FIRST)
-                            tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
-                }
-                if (half == HALVES - 2) {
-                    tmm__copy_commit();
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
                 }
             }
-        }
-        if (ALIGNS && left != 0) { /* the next copies are those of the short step */
+            if (!ALIGNS || left == 0) break;
             left = STAGES, thread = tmm__thread();
             if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
             if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
-            goto steps;
         }
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
@@ -9301,6 +9587,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
@@ -9397,12 +9684,12 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 }
 
 /* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
-   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
-   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
-   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
-   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
-   need be on the device at once: false says that it gave up. */
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -9497,7 +9784,7 @@ typedef struct tmm__fp16_operand {
     int k_blocks;          /* 2 ceil(K / 64) */
 } tmm__fp16_operand;
 
-/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
+/* What the kernels after KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
@@ -9522,7 +9809,7 @@ enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the
 enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
-/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+/* lo begins so many bits below hi: its factor is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
 /* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
@@ -9539,8 +9826,8 @@ enum { TMM__REGION_BYTES = 1024 };
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
    doubtful elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
-    long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of recheck: this one, behind the last */
+    long long next;                 /* tile of the block, after this one */
+    int pass, end;                  /* of the recheck: this one; one more than the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
     int row128, col128;             /* of the region */
@@ -9709,10 +9996,10 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane
-   % 4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
-   all of its words if one of its lines is wide, else none. The same block reads those whose row is
-   wide, or one of whose 16 columns. */
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with lane % 4
+   = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads a word if its row
+   is wide, or one of its 16 columns. */
 static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
                                                             int row, int col)
 {
@@ -10111,8 +10398,8 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
                                                            bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
-    /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
-       how many elements there are from each on; where they lie in a stage. */
+    /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements
+       that exist from each chunk on; the chunks' places in a stage. */
     const float *x[2];
     const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
     long long step[2];
@@ -10382,22 +10669,22 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
 static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int VECTORS, float (*sum)[8])
+                                                         const int vectors, float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
-        for (int i = 0; i < VECTORS; i++) {
+        for (int i = 0; i < vectors; i++) {
             float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
             float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
 #pragma unroll
-        for (int i = 0; i < 4 * VECTORS; i++)
+        for (int i = 0; i < 4 * vectors; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * VECTORS; j++) sum[i][j] += xs[i] * ys[j];
+            for (int j = 0; j < 4 * vectors; j++) sum[i][j] += xs[i] * ys[j];
     }
 }
 
@@ -10515,11 +10802,11 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
    65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
-   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
-   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
-   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
-   small: then there is no code for large ones. */
+   Where three or four quarters of a region have rejected elements, a tile of 128 x 128 computes
+   them, else tiles of 64 x 64. A large tile takes less than twice as long as a small one
+   (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
+   tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
+   is small: then there is no code for large ones. */
 static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
                                                      int self, bool named, bool rejected,
                                                      bool doubtful, const bool large_tiles,
@@ -10557,8 +10844,8 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
             if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest
-           of scales. Two warps had the scales of 64 lines. */
+        /* The product of two scales is smallest where both are smallest, largest where both are
+           largest. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = region->lowest, *high = region->highest;
@@ -10594,8 +10881,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
    a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
-   times the work of REGISTER. It is there for right results everywhere; its speed was not
-   measured. */
+   times the work of REGISTER. It is there for right results everywhere. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
@@ -10733,8 +11019,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
 #define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
 
-/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
-   kernel behind it. */
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
+   this pass's kernel. */
 #define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
 #define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
@@ -10829,6 +11115,24 @@ enum {
     tmm__this_wgmma_bytes = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
                             + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
+static_assert(
+    TMM__WGMMA_COLS == 64 || TMM__WGMMA_COLS == 128 || TMM__WGMMA_COLS == 192,
+    "TMM__WGMMA_LIST: a tile has 64, 128 or 192 columns: tmm__wgmma multiplies by 64 or by "
+    "half of these");
+static_assert((TMM__WGMMA_DOWN == 1 || TMM__WGMMA_DOWN == 2) &&
+                  TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 256,
+              "TMM__WGMMA_LIST: a warpgroup has 64 or 128 rows, and sums for 128 x 128 or 64 x 192 "
+              "elements: these fill its registers");
+static_assert(TMM__WGMMA_K_GROUPS == 1 ||
+                  (TMM__WGMMA_K_GROUPS == 2 && TMM__WGMMA_DOWN == 1 && TMM__WGMMA_COLS == 64),
+              "TMM__WGMMA_LIST: the k of a tile are for 1 warpgroup, or of 64 x 64 for 2");
+static_assert(
+    TMM__WGMMA_STAGES >= 2 * TMM__WGMMA_K_GROUPS &&
+        (!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0),
+    "TMM__WGMMA_LIST: stages must be 2 at least, or where all columns go at once, as of 128 x "
+    "64, a multiple of 4: two windows");
+static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
+              "TMM__WGMMA_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 #if TMM__WGMMA
 /* KERNEL TENSOR FLOAT by wgmma. What the two warpgroups do that multiply. Each has the upper or the
@@ -10962,8 +11266,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
     }
 }
 
-/* All windows of a tile, one half of the columns after the other: while registers of one half are
-   worked on, tensor cores have wgmma of the other half to do. */
+/* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
+   added up in registers, tensor cores multiply for the other. */
 static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)
@@ -11213,8 +11517,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 }
 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
-   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
-   place of these, and these behind the last. */
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
+   the next 32 take their place, and they go to the end. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
                                                                 const tmm__xwgmma_place *place,
                                                                 int row, int cols, float *sum,
@@ -11263,8 +11567,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
    that multiply and by the one that copies.
    Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
-/* Moves the sums and the scale of each row to those of the one before, so that there is code to store
-   one row; in 128 x 64, where it is short, two. */
+/* Moves the sums and the scale of each row to the row before: so code for one row stores all of
+   them. In 128 x 64, where that code is short, it is there for two rows. */
 static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
                                                            float *row_scale)
 {
@@ -11282,10 +11586,9 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
 }
 
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
-   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut
-   in parts, *finished gets a bit for each that the block has stored.
-   Range and rows of the store stand here: as a function of their own they took the main loop of
-   128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
+   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
+   parts, *finished gets a bit for each that the block has stored. The range and the rows of the
+   store are computed here: a function of their own kept descriptors out of uniform registers. */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
                                                            unsigned empties, int *doubtful,
@@ -11301,8 +11604,6 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         COLS = TMM__WGMMA_COLS,
         UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
-    static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
-    static_assert(!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0, "two windows are four stages");
     const tmm__fp16_operand a = job->a;
     const long long M = job->M, N = job->N, ldc = job->ldc;
     const float scale_min = job->scale_min, scale_max = job->scale_max;
@@ -11419,7 +11720,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
             if (to > from + s.steps) to = from + s.steps;
             next_a += from * step_a, next_b += from * step_b;
         }
-        /* Addresses are computed before the wait, not behind it. */
+        /* Addresses are computed before the wait, not after it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
         for (int block = from, end; block < to; block = end) {
@@ -11554,7 +11855,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 
 /* Functions of this pass's instance. */
 
-/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+/* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
@@ -11585,8 +11886,7 @@ enum {
    A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB
    copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte:
    bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
-   mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
-   with 4 mma under way each, cannot hide how long these take. */
+   latency bounds it: two warps for each tensor core have 4 mma under way each. */
 enum { tmm__mma_edge = TMM__MMA_EDGE, tmm__this_mma_bytes = TMM__MMA_STAGES * TMM__MMA_STAGE };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
@@ -11752,7 +12052,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
-    static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
+    static_assert(TMM__MMA_PARTS == 2 || TMM__MMA_PARTS == 4,
+                  "TMM__MMA_LIST: a warp has 2 or 4 matrices above each other: a tile is made of "
+                  "whole blocks, and its sums have to fit into registers");
+    static_assert(
+        STAGES >= 2 && STAGES * TMM__MMA_STAGE <= 99 * 1024,
+        "TMM__MMA_LIST: stages must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
@@ -12346,9 +12651,9 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
-   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
-   that is last to count decides. Reads a byte of each element that it looks at: bound by
+/* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
+   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
@@ -12486,9 +12791,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
     }
 }
 
-/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
-   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
-   1.5 * 2^23, and what remains is the float's low byte. */
+/* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
+   of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
+   remainder is the float's low byte. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
                                                                  float reciprocal, float minus_p,
                                                                  float half, const unsigned *lo,
@@ -12855,9 +13160,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                    +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
    blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
 
-   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
-   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
-   of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+   A stage of 128 x 256 is 4.2 million multiply-adds. That is 87 for each byte that it loads from L2
+   (48 KB), and 32 for each byte that it reads from shared memory (128 KB). sm_80 can do 1024 a
+   clock and read 128 bytes of shared memory, 8 for a byte: bound by tensor cores. Each sum becomes
+   a byte in registers. */
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
@@ -12888,6 +13194,10 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 {
 #if TMM__BODIES && !TMM__WGMMA
     enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    static_assert(TMM__INT8_MMA_COLS == 32 || TMM__INT8_MMA_COLS == 64,
+                  "TMM__INT8_MMA_LIST: a warp's part has 32 or 64 columns: whole pieces of C, and "
+                  "not more sums than registers");
+    static_assert(TMM__INT8_MMA_ROWS == 128, "TMM__INT8_MMA_ROWS must be 128: two warps of 64");
     extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
     const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
@@ -12968,7 +13278,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 #endif
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
-   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+   which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
                                                            unsigned for_quotient, unsigned quotient,
                                                            unsigned long long *e, unsigned *top,
@@ -12980,8 +13290,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
-   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+/* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
+   word and multiplied by dp4a: half of the instructions. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
                                                                  int byte, unsigned low,
                                                                  unsigned high)
@@ -13129,9 +13439,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
-   adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
-   doubles of the warp. */
+/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
+   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
+   of the warp. */
 static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
                                                                int col, double *memory)
 {
@@ -13231,12 +13541,12 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each warp computes one when there are many, or at the end;
-   a tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
-   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
-   and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
-   memory in tiles, by latency in lists; with nothing open by the launch. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
+   with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is one
+   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
+   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
+   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
@@ -13293,28 +13603,48 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
-/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
+/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
+   instances of each pass. */
+#define TMM__COUNT(pass, ...) +(1ull << 8 * (pass))
+#define TMM__CHECK(list, most)                                                               \
+    static_assert(((0 list(TMM__COUNT)) & ~(0x01010101010101ull >> (48 - 8 * most))) == 0 && \
+                      ((0 list(TMM__COUNT)) & 1) == 0,                                       \
+                  "" #list ": each instance needs a pass of its own, of 1 to " #most);
+TMM__CHECK(TMM__SHARED_LIST, 3) /* which TMM_SIMPLE has, too */
+TMM__CHECK(TMM__REGISTER_LIST, 3)
+TMM__CHECK(TMM__PIPELINED_LIST, 5)
+TMM__CHECK(TMM__SMALL_LIST, 5)
+TMM__CHECK(TMM__SKINNY_LIST, 5)
+TMM__CHECK(TMM__OUTER_LIST, 5)
+TMM__CHECK(TMM__NARROW_LIST, 5)
+TMM__CHECK(TMM__TENSOR_LIST, 5)
+TMM__CHECK(TMM__WGMMA_LIST, 6)
+TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
+TMM__CHECK(TMM__MMA_LIST, 6)
+TMM__CHECK(TMM__INT8_MMA_LIST, 5)
+#undef TMM__CHECK
+#undef TMM__COUNT
 
 #define TMM__PASS 1
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 2
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 3
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #if TMM__FAST
 #define TMM__PASS 4
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 5
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #if TMM__FLOAT_TENSOR
 #define TMM__PASS 6
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #undef TMM__PASS
 #endif
 #endif
@@ -13322,8 +13652,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on)
-   and the slices of a tile: bench/shapes times plans one by one. */
+/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
+   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #define TMM__REMEMBERS                               1
@@ -13365,9 +13695,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
-   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
-   for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
+   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
 #endif
@@ -13539,10 +13868,10 @@ typedef struct tmm__xgemm__kernel {
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
     int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that. An error: this device
-       has no room for any instance. */
-    tmm_status (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                       tmm__plan *plan);
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
+       has no room for any instance, of which `launch` tells. */
+    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
+                 tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
     tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
@@ -13552,13 +13881,13 @@ typedef struct tmm__xgemm__kernel {
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline tmm_status tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             tmm__plan *plan)
+static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                       tmm__plan *plan)
 {
     const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
-    return row->plan(p, row, plan);
+    row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
@@ -13700,7 +14029,7 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/small/launch.h, kernels/skinny/launch.h. */
+   Uses: once/costs.h, launch/product.h. Used by: kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
@@ -13710,18 +14039,19 @@ static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double p
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
-   were parts, and giving back the memory of their sums. */
+/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
+   there were parts, and giving back the memory of their sums. */
 static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials)
+                                         void *partials, int groups)
 {
+    const int lanes = 256 / groups;
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
                          &p->beta, &p->C, &p->ldc, &p->strideC};
     if (partials == NULL) return status;
     if (status == TMM_OK)
         status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
-                             arguments, p->stream);
+                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
@@ -13730,16 +14060,28 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
    Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* Kernels are found by the tile that their names have. */
+#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+static_assert(
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 3 : 1),
+    "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
+#undef TMM__NAMED
+#define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
+static_assert(
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 2 : 1),
+    "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
+    "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
+#undef TMM__NAMED
+
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, const void *kernel,
-                                                double time, tmm__plan *plan)
+static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, const void *kernel,
+                                          double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
     plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
@@ -13762,10 +14104,10 @@ static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -13785,11 +14127,11 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
     (void)p;
-    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
 }
 
-static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
@@ -13798,25 +14140,30 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
 #else
-#define TMM__ROW(pass, name, tile_edge)                    \
-    if (row->tile == tile_edge) {                          \
+#define TMM__ROW(pass, name)                               \
+    if (row->tile == name) {                               \
         kernel = (const void *)TMM_FN(gemm_shared_##name); \
     }
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
+/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
 static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
 {
-    (void)p, (void)row;
-    return 1;
+#if TMM__FAST
+    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
+        return 0;
+#endif
+    (void)p;
+    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
-static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
@@ -13830,7 +14177,7 @@ static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
@@ -13928,16 +14275,34 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-/* The instances of the list by what they are for: other types than float have the first alone. */
-enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
+#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
+#undef TMM__CHECK
 
-static inline const void *tmm__xgemm__pipelined_kernel(int instance)
+/* An instance of KERNEL PIPELINED; the first one is ANY. */
+typedef struct tmm__xpipelined__instance {
+    int blocks, modeA, modeB;
+    const void *kernel;
+} tmm__xpipelined__instance;
+
+/* Instance number n, NULL behind the last. */
+static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
-    static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
+#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
+    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+    static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
-    int count = (int)(sizeof kernels / sizeof *kernels); /* one, of other types than float */
-    return kernels[instance < count ? instance : 0];
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* Its costs: those of ANY, and as A^T B and A B. Others have the area of the latter, so their costs,
+   too. */
+static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
+    const tmm__xpipelined__instance *i)
+{
+    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
+    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
@@ -13946,22 +14311,23 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
                                                int instance, int number)
 {
     const long long M = p->M, N = p->N;
-    const int any = instance == tmm__xpipelined_any;
+    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
+    const int any = instance == 0;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
-    c->instance = number, c->kernel = tmm__xgemm__pipelined_kernel(instance);
+    c->instance = number, c->kernel = i->kernel;
     c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
-    d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
+    d.blocks = i->blocks;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(c->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = &tmm__tuned()->pipelined.block[instance];
+    d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
+    d.costs = tmm__xgemm__pipelined_costs(i);
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
@@ -13970,11 +14336,11 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
-    enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
+    enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
     const long long M = p->M, N = p->N;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
@@ -13982,29 +14348,32 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
     size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-#if TMM__IS_FLOAT
     tmm__plan c = *best;
-#endif
-    tmm__xgemm__pipelined_tiles(best, p, tmm__xpipelined_any, tmm__xpipelined_any);
-#if TMM__IS_FLOAT
-    const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
-    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
-    if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
-        const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
-        tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
+    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    const tmm__xpipelined__instance *i;
+    int count = 1; /* of the instances */
+    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
+        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
+        tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
-    /* Should operands be packed for TN? */
-    if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
+#if TMM__IS_FLOAT
+    int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
+    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
+                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
+        tn--;
+    /* Should operands be packed for it, which could use these in place? */
+    const int inA = c.modeA == TMM__VECTORS && M >= TILE;
+    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
+    if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
         tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
+        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
@@ -14016,7 +14385,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
+        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
@@ -14223,6 +14592,14 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__IS_DOUBLE
+#define TMM__CHECK(pass, name, warps, down, width, blocks) \
+    | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
+static_assert(
+    ((0 TMM__TENSOR_LIST(TMM__CHECK)) & 6) == 6,
+    "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
+    "larger ones take no operands smaller than their tile");
+#undef TMM__CHECK
+
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
@@ -14323,8 +14700,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -14343,13 +14720,12 @@ static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
-        return TMM_OK;
+        return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
@@ -14366,7 +14742,7 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
     size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
+        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
     }
     tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
@@ -14395,6 +14771,17 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* The first instance stands in where a device has little shared memory. */
+#define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
+enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
+#undef TMM__FIRST
+#define TMM__CHECK(pass, name, rows, cols)                                                      \
+    static_assert((rows) * (cols) >= (int)tmm__xsmall_least,                                    \
+                  "TMM__SMALL_LIST: the first instance must have the smallest tile: it is for " \
+                  "devices with little shared memory");
+TMM__SMALL_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* An instance of KERNEL SMALL. */
 typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
@@ -14443,8 +14830,8 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -14497,12 +14884,8 @@ static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
-    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel small takes %d bytes of shared memory, this device has %d for a "
-                         "block",
-                         c->unsplit.bytes / 3 * 2, device->shared);
-    return TMM_OK;
+    /* Two stages, which kernels before sm_80 have. */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) c->kernel = NULL, c->time = HUGE_VAL;
 }
 
 /* As many products as tiles fit in 32 bits. */
@@ -14511,6 +14894,11 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
     void *partials = NULL;
+    if (c.kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         c.unsplit.bytes / 3 * 2, device->shared);
     if (c.slices > 1)
         partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
                                   p->stream);
@@ -14530,7 +14918,7 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials);
+    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
@@ -14551,8 +14939,8 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
@@ -14560,8 +14948,7 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
-    (TMM__IS_FLOAT || TMM__IS_DOUBLE)
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__IS_FLOAT
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
@@ -14579,20 +14966,32 @@ typedef struct tmm__xskinny__instance {
     const void *kernel;
 } tmm__xskinny__instance;
 
-/* Costs of an instance; of one that was not measured: the first one's. */
-static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                               int aligned)
+#define TMM__CHECK(pass, name, along_k, width) | ((width) >= TMM__SKINNY_MOST ? 1 << (along_k) : 0)
+static_assert(
+    (0 TMM__SKINNY_LIST(TMM__CHECK)) == 3,
+    "TMM__SKINNY_LIST must have a width of TMM__SKINNY_MOST along k, and along the lines");
+#undef TMM__CHECK
+
+/* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
+static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                        int aligned)
 {
     const tmm__costs *t = tmm__tuned();
-    int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
-    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+    const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
+    const tmm__block_costs *wide = NULL;
+    for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
+        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        if (t->skinny[n].along_k != i->along_k) continue;
+        if (t->skinny[n].width == i->width) return *c;
+        if (t->skinny[n].width == 16) wide = c;
+    }
+    return tmm__scaled(wide, (double)i->lines * i->width / area);
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -14618,39 +15017,36 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    if (best->least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         best->least, device->shared);
     c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
     c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+    if (best->least > device->shared) /* its sums do not fit */
+        c->kernel = NULL, c->time = HUGE_VAL, c->bytes = best->least;
+    if (c->kernel == NULL) return;
     /* Two launches would take the host longer. */
-    if (c->time <= t->host || !device->pools) return TMM_OK;
+    if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
-             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
@@ -14672,6 +15068,11 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
     void *partials = NULL;
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         plan->bytes, tmm__current_device()->shared);
     if (parts > 1)
         partials =
             tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
@@ -14682,7 +15083,7 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials);
+    return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
@@ -14694,12 +15095,23 @@ typedef struct tmm__xouter__instance {
     const void *kernel;
 } tmm__xouter__instance;
 
-/* Nanoseconds of a plan with instance number n: the blocks of the busiest multiprocessor, or
-   memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
-                                             int n, const tmm__xgemm__product *p)
+/* The number under which an instance was measured. Others go by the area of a warp, of the first. */
+static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
 {
-    const int warps = c->threads / 32;
+    const tmm__costs *t = tmm__tuned();
+    int n = TMM__TUNED_OUTER - 1;
+    while (n > 0 && (t->outer_warp[n].rows != i->warp_rows || t->outer_warp[n].cols != i->cols))
+        n--;
+    *area = (double)i->warp_rows * i->cols / (t->outer_warp[n].rows * t->outer_warp[n].cols);
+    return n;
+}
+
+/* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                             const tmm__xgemm__product *p)
+{
+    double area;
+    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
@@ -14709,8 +15121,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
     const double copies = K * (i->warp_rows + (double)i->cols / warps) / 32;
     const int apart =
         (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && i->cols == 32 && c->blocks > 1;
-    double clocks = warps * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    double clocks = warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
@@ -14722,8 +15134,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -14748,13 +15160,11 @@ static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (down > (int)TMM__MOST_GRID) continue;
             c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
             c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
-            c.time = tmm__xgemm__outer_guess(&c, i, n, p);
+            c.time = tmm__xgemm__outer_guess(&c, i, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
             if (c.time < best->time) *best = c;
         }
     }
-    if (best->time < HUGE_VAL) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
@@ -14776,6 +15186,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
     tmm__xgemm__product p = *given;
     int depth = plan->depth;
     void *arguments[20];
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
     arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
@@ -14857,8 +15269,8 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -14889,7 +15301,6 @@ static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
             if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
@@ -14951,14 +15362,6 @@ static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long lon
 }
 
 #if TMM__IS_FLOAT
-/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
-#define TMM__CHECK(pass, name, groups)                                                          \
-    static_assert((groups) == 3 || (groups) == 4,                                               \
-                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
-                  "others in narrow.step of once/tuning.h");
-TMM__NARROW_LIST(TMM__CHECK)
-#undef TMM__CHECK
-
 /* Its operands, P with few lines and Q with many, and how these are in memory. */
 typedef struct tmm__xnarrow__operands {
     int turned; /* lines of P are columns of C */
@@ -14977,6 +15380,14 @@ static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgem
     return o;
 }
 
+/* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
+static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long long kQ)
+{
+    const int measured = groups == 3 ? 0 : 1;
+    const double area = measured ? groups / 4.0 : 1;
+    return area * tmm__tuned()->narrow.step[kQ != 1][measured][down_log2 - 1];
+}
+
 /* Nanoseconds of a plan's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
@@ -14990,7 +15401,7 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
     const long long kQ = c->turned ? p->csA : p->rsB;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(t->narrow.step[kQ != 1][groups - 3][c->down - 1],
+    const double step = fmax(tmm__xgemm__narrow_step(groups, c->down, kQ),
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)p->M * p->N;
@@ -15005,8 +15416,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -15047,7 +15458,6 @@ static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
@@ -15074,14 +15484,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    if (partials == NULL) return status;
-    void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
-    if (status == TMM_OK)
-        status =
-            tmm__launch((const void *)tmm__xgemm_narrow_sum,
-                        dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
-    (void)cudaFreeAsync(partials, p->stream);
-    return status;
+    return tmm__xgemm__sum(status, p, parts, partials, 1);
 }
 #endif
 #endif
@@ -15110,11 +15513,17 @@ typedef enum tmm__float_instruction {
     TMM__BY_WGMMA
 } tmm__float_instruction;
 
+#define TMM__CHECK(pass, name, first, second) \
+    +(1 << TMM__WGMMA_##first) + (1 << TMM__WGMMA_##second)
+static_assert((0 TMM__WGMMA_KERNEL_LIST(TMM__CHECK)) == (1 << TMM__WGMMA_INSTANCES) - 1,
+              "TMM__WGMMA_KERNEL_LIST: each instance of TMM__WGMMA_LIST must be in one kernel");
+#undef TMM__CHECK
+
 /* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
-   multiprocessor; tuned: its place in once/tuning.h. */
+   multiprocessor. */
 typedef struct tmm__float_instance {
     const char *name;
-    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages;
 } tmm__float_instance;
 
 /* How operands are converted: blocks of a cluster; threads of a block. */
@@ -15144,8 +15553,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(wgmma_bytes_##name),                                 \
      384,                                                        \
      1,                                                          \
-     stages,                                                     \
-     TMM__WGMMA_##name},
+     stages},
 #define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
     {#name,                                             \
      TMM__BY_MMA_SYNC,                                  \
@@ -15155,10 +15563,9 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(mma_bytes_##name),                          \
      256,                                               \
      blocks,                                            \
-     stages,                                            \
-     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+     stages},
     static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
-        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1}};
 #undef TMM__WGMMA_ROW
 #undef TMM__MMA_ROW
     return &instances[n];
@@ -15359,21 +15766,25 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
 }
 
-/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
-   its own is given those of the first, by its `area`, first_area times as large. */
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
+   measured is given the numbers of the first, by the area. */
 static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd, double first_area)
+                                              double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
     const double processors = tmm__current_device()->processors;
     const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
     const double rounds = ceil(share / i->blocks);
-    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
-    const int n = tuned ? i->tuned : 0;
-    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
-    if (!tuned) window *= i->blocks * area / first_area;
-    double each = windows * window + t->fp16.tile[by][n];
+    const int(*tile)[3] = t->fp16.tile[by];
+    int n = TMM__TUNED_FLOAT - 1;
+    while (n >= 0 &&
+           (tile[n][0] != i->tile_m || tile[n][1] != i->tile_n || tile[n][2] != i->k_groups))
+        n--;
+    const double more = n >= 0 ? 1 : i->blocks * area / (tile[0][0] * tile[0][1]);
+    if (n < 0) n = 0;
+    const double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
     if (parts > 1 && rounds > 1)
@@ -15394,13 +15805,11 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
     const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    double first_area = 0; /* of the first instance for this instruction */
     best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
-        if (first_area == 0) first_area = area;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
@@ -15412,7 +15821,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
+            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -15462,14 +15871,14 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
 }
 
 /* With KERNEL CONVERT. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     (void)row;
     const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
     const double time = tmm__xgemm__float_plan(p, instruction, plan);
     plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
-    return TMM_OK;
+    if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
@@ -15772,7 +16181,7 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
    then the end of it. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)
@@ -15903,10 +16312,14 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
-    TMM__INT8_MMA_128x256 = 0,           /* instances */
-    TMM__INT8_MMA_128x128
+    TMM__INT8_LOOKS = 256                /* pieces of C that the choice of moduli looks at */
 };
+
+/* An instance of KERNEL TENSOR INT8 by mma.sync: columns of its tile, bytes of shared memory. */
+typedef struct tmm__int8_instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__int8_instance;
 #endif
 
 /* A product, or a part of one that is done at a time, and its workspace. */
@@ -15952,14 +16365,42 @@ static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, 
 #endif
 }
 
+/* Instance number n, NULL behind the last. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+{
+#define TMM__ROW(pass, name, cols) \
+    {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
+    static const tmm__int8_instance instances[] = {TMM__INT8_MMA_LIST(TMM__ROW)};
+#undef TMM__ROW
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
+   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
+                                                              double planes)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__int8_instance *i;
+    double least = HUGE_VAL;
+    int best = -1;
+    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+        if (i->bytes > device->shared) continue;
+        const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
+        const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
+        const double time = ceil(tiles / device->processors) * each;
+        if (time <= least) least = time, best = n;
+    }
+    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+}
+
 static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__current_device()->shared >= bytes;
+           tmm__xgemm__int8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
@@ -16031,8 +16472,8 @@ static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -16050,7 +16491,6 @@ static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
     plan->time = (clocks / (device->processors * device->gpu.clock) +
                   bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
                  p->batch;
-    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -16078,8 +16518,9 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
     if (tmm__xgemm__int8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
-        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
-        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.tiles_down =
+            (l->pieces_down - 1) / (TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER / 64) + 1;
+        job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
         return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
@@ -16087,25 +16528,14 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
                                        TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
                                        part->p.stream);
     }
-    /* The tile of which the rounds over all multiprocessors take less. */
-    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
-    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
-    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
-    int instance =
-        2 * large < 1.15 * small && device->shared >= (int)tmm__xgemm_int8_mma_bytes_128x256
-            ? TMM__INT8_MMA_128x256
-            : TMM__INT8_MMA_128x128;
-    instance = TMM__INT8_INSTANCE(instance);
-    int is_large = instance == TMM__INT8_MMA_128x256;
+    const tmm__int8_instance *i =
+        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
-    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(is_large ? (const void *)tmm__xgemm_int8_mma_128x256
-                                            : (const void *)tmm__xgemm_int8_mma_128x128,
-                                   dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                                   is_large ? (int)tmm__xgemm_int8_mma_bytes_128x256
-                                            : (int)tmm__xgemm_int8_mma_bytes_128x128,
-                                   1, arguments, part->p.stream);
+    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
+                                   256, i->bytes, 1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
@@ -16170,8 +16600,8 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
         tmm__xgemm__product all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
@@ -16355,24 +16785,33 @@ static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm_
     return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. `tensor`: elements may be split. */
-static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
-                                      tmm__plan *best)
+/* A product as its plans are compared: not empty, all of a batch at once. `tensor`: elements may be
+   split. */
+static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product *given,
+                                                       long long batch, int tensor)
 {
     tmm__xgemm__product p = *given;
-    tmm__plan plan;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    return p;
+}
+
+/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
+   equal ones, the first of the list. */
+static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
+                                      tmm__plan *best)
+{
+    const tmm__xgemm__product p = tmm__xgemm__compared(given, batch, tensor);
+    tmm__plan plan;
     best->value = TMM_AUTO, best->time = HUGE_VAL;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
         if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
-            *best = plan;
+        tmm__xgemm__plan_by(row->value, &p, &plan);
+        if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
@@ -16402,10 +16841,10 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
 }
 
 /* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
    until the next call. The key is all that it may depend on. */
-static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch, const tmm__plan **plan)
+static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
+                                                      const tmm__xgemm__product *p, long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -16423,22 +16862,19 @@ static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xg
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    *plan = &known[place].plan;
-    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    tmm__plan *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
     const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
-    tmm_status status = TMM_OK;
-    memset(known[place].key, 0, sizeof key); /* of no product */
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
-                           &known[place].plan);
-        kernel = (*plan)->value;
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
     if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
-    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
-    return status;
+        tmm__xgemm__plan_by(kernel, &first, plan);
+    memcpy(known[place].key, key, sizeof key);
+    return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
@@ -16495,11 +16931,12 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
                                                    long long batch)
 {
+    if (!TMM__ALL_TILES) return TMM_REGISTER_128;
     tmm__xgemm__product p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
@@ -16514,8 +16951,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
-        tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
@@ -16524,6 +16960,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
                                                                               : TMM_REGISTER;
 #endif
+    if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
+    if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
+        kernel = TMM_SHARED;
     if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
 }
@@ -16532,11 +16971,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
 static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
                                              long long batch)
 {
-    const tmm__plan *plan;
     kernel = tmm__xgemm__stands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    (void)tmm__xgemm__known_plan(kernel, p, batch, &plan);
-    return plan->value;
+    return tmm__xgemm__known_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -16560,8 +16997,8 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
     tmm__plan plan;
-    const tmm_status status = tmm__xgemm__plan_by(kernel, p, &plan);
-    return status != TMM_OK ? status : tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xgemm__plan_by(kernel, p, &plan);
+    return tmm__xgemm__row(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
@@ -16585,22 +17022,21 @@ static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__
     kernel = tmm__xgemm__stands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
-    const tmm__plan *plan;
     tmm__plan next;
     tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    status = tmm__xgemm__known_plan(kernel, given, batch, &plan);
-    if (chooses && status == TMM_OK) status = tmm__xgemm__takes(plan->value, given);
+    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
+    if (chooses) status = tmm__xgemm__takes(plan->value, given);
     tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            status = tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xgemm__plan_by(plan->value, &p, &next);
             plan = &next;
         }
-        if (status == TMM_OK) status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -16658,6 +17094,211 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                            stream);
+}
+#endif
+/* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
+   Uses: type/choose.h, launch/plan.h. Used by: callers. */
+#if TMM__HOST && !defined(TMM__PART_EXPLAIN)
+#define TMM__PART_EXPLAIN
+/* A text is written as far as there is room; `length` counts all of it. */
+typedef struct tmm__text {
+    char *text;
+    size_t bytes, length;
+} tmm__text;
+
+static inline void tmm__write(tmm__text *t, const char *format, ...)
+{
+    const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(room > 0 ? t->text + t->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (written > 0) t->length += (size_t)written;
+}
+
+/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
+   all operands, of L2 for what tiles copy, of the units that multiply. */
+static inline const char *tmm__bound(const tmm__load *load)
+{
+    const tmm__device *device = tmm__current_device();
+    const double processors = device->processors, steps = load->blocks * load->k;
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    const int cached = load->bytes + load->c_bytes < device->gpu.l2_bytes;
+    const double operands = tmm__memory_time(load);
+    const double copies =
+        tmm__in_nanoseconds(load->copied * steps / (tmm__tuned()->l2 * processors));
+    const double units = tmm__in_nanoseconds(load->area * steps / (rate * processors));
+    const double most = fmax(fmax(device->gpu.launch, operands), fmax(copies, units));
+    if (most == units) return "arithmetic";
+    if (most == copies || (most == operands && cached)) return "L2";
+    return most == operands ? "memory" : "launch";
+}
+
+/* How k is divided, by plan->cut. */
+static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
+{
+    static const char *const cuts[] = {"threads",
+                                       "slices, which a block adds",
+                                       "slices, which a second launch adds",
+                                       "slices of a cluster",
+                                       "slices of the last tiles",
+                                       "even shares for all blocks"};
+    if (plan->cut == TMM__PLAN_EVEN)
+        tmm__write(t, ", k in %s", cuts[plan->cut]);
+    else if (plan->slices > 1)
+        tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
+    if (plan->pitchA + plan->pitchB > 0)
+        tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
+}
+
+/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
+   there is none. */
+static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
+{
+    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
+    *device = *tmm__current_device();
+    if (gpu == NULL) return 1;
+    memset(kernels, 0, TMM__KNOWN_KERNELS * sizeof *kernels);
+    device->kernels = kernels;
+    for (int n = 0; n < count; n++) {
+        if (strstr(tmm__gpus[n].device, gpu) == NULL) continue;
+        device->gpu = tmm__gpus[n];
+        device->processors = tmm__gpus[n].processors, device->capability = tmm__gpus[n].capability;
+        /* Shared memory of a block, by the CUDA C++ Programming Guide. */
+        device->shared = (device->capability >= 90 && device->capability < 120 ? 227
+                          : device->capability == 80                           ? 163
+                                                                               : 99) *
+                         1024;
+        device->pools = 1;
+        return 1;
+    }
+    return 0;
+}
+#endif
+
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* What a launch by a plan has to do, for its bound: see there. */
+static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
+{
+    const int simple = plan->value <= TMM_REGISTER_128 || plan->value == TMM_DIRECT;
+    tmm__load load = tmm__xgemm__load(p,
+                                      simple                     ? TMM__COST_SIMPLE
+                                      : plan->value == TMM_OUTER ? TMM__COST_OUTER
+                                                                 : TMM__COST_TENSOR,
+                                      plan->tile_m, plan->tile_n);
+    if (plan->value == TMM_DIRECT) load.copied = 0; /* neighbours find most of it in L1 */
+#if TMM__CONVERTS
+    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a product of
+       floats takes three, and so many bytes as tuning.h says, of which one of doubles takes 14. */
+    const int capability = tmm__current_device()->capability;
+    const double rate = TMM__IS_DOUBLE     ? tmm__tuned()->int8.rate / 14.125
+                        : capability >= 90 ? 2048 / 3.0
+                                           : 1024 / 3.0;
+    if (plan->value == TMM__CONVERTING)
+        load.area *= tmm__rate(capability, load.family, load.type) / rate;
+#endif
+    return load;
+}
+
+static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__product *p,
+                                          const tmm__plan *plan, int chosen)
+{
+    const tmm__load load = tmm__xgemm__planned(p, plan);
+    const tmm__xgemm__kernel *row = tmm__xgemm__row(plan->value);
+    tmm__write(t, "%c %-13s", chosen ? '*' : ' ', tmm_kernel_string(plan->value));
+    if (plan->time < HUGE_VAL)
+        tmm__write(t, "%10.2f us", 1e-3 * plan->time);
+    else
+        tmm__write(t, "  no estimate");
+    tmm__write(t, "  tile %d x %d, instance %d", plan->tile_m, plan->tile_n, plan->instance);
+    tmm__write_cut(t, plan);
+    tmm__write(t, "; bound by %s", tmm__bound(&load));
+    if (row->competes == NULL || !tmm__xgemm__eligible(row, p)) tmm__write(t, "; only by name");
+    tmm__write(t, "\n");
+}
+
+/* A line for each kernel: the chosen one, others by the time that they should take, then those that
+   do not take the product. */
+static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__product *p,
+                                             tmm_kernel chosen)
+{
+    tmm__plan plans[TMM_KERNEL_COUNT];
+    int count = 0;
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        if (tmm__xgemm__row((tmm_kernel)k) == NULL ||
+            tmm__xgemm__takes((tmm_kernel)k, p) != TMM_OK ||
+            tmm__xgemm__stands_for((tmm_kernel)k, p, p->batch) != (tmm_kernel)k)
+            continue;
+        tmm__plan plan;
+        tmm__xgemm__plan_by((tmm_kernel)k, p, &plan);
+        int at = count++;
+        for (; at > 0 && plans[at - 1].value != chosen &&
+               (plan.value == chosen || plan.time < plans[at - 1].time);
+             at--)
+            plans[at] = plans[at - 1];
+        plans[at] = plan;
+    }
+    for (int n = 0; n < count; n++) tmm__xgemm__write_plan(t, p, &plans[n], n == 0);
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const tmm_kernel kernel = (tmm_kernel)k,
+                         other = tmm__xgemm__stands_for(kernel, p, p->batch);
+        if (tmm__xgemm__row(kernel) == NULL) continue;
+        if (other != kernel)
+            tmm__write(t, "  %-13s  no: it stands for %s here\n", tmm_kernel_string(kernel),
+                       tmm_kernel_string(other));
+        else if (tmm__xgemm__takes(kernel, p) != TMM_OK)
+            tmm__write(t, "  %-13s  no: %s\n", tmm_kernel_string(kernel), tmm__message());
+    }
+}
+
+TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                      long long N, long long K, long long batch, const char *gpu,
+                                      char *text, size_t bytes)
+{
+    const int tensor = kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR;
+    const long long lda = opA == TMM_OP_N ? K : M, ldb = opB == TMM_OP_N ? N : K;
+    tmm__text t = {text, bytes, 0};
+    tmm__device device;
+    tmm__kernel_facts kernels[TMM__KNOWN_KERNELS];
+    char message[256];
+    if (text == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "text is NULL");
+    if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, neither TMM_AUTO nor TMM_AUTO_TENSOR",
+                         (int)kernel);
+    if ((opA != TMM_OP_N && opA != TMM_OP_T) || (opB != TMM_OP_N && opB != TMM_OP_T))
+        return tmm__fail(TMM_ERROR_ARGUMENT, "op%c is %d, which is no tmm_op",
+                         opA == TMM_OP_N || opA == TMM_OP_T ? 'B' : 'A',
+                         opA == TMM_OP_N || opA == TMM_OP_T ? (int)opB : (int)opA);
+    if (M < 1 || N < 1 || K < 1 || batch < 1)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is less than 1",
+                         M < 1   ? "M"
+                         : N < 1 ? "N"
+                         : K < 1 ? "K"
+                                 : "batch");
+    if (!tmm__pretend(gpu, &device, kernels))
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "gpu is '%s': no GPU that this header has measured has that in its name",
+                         gpu);
+    memcpy(message, tmm__message(), sizeof message);
+    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__plan best;
+    p.alpha = 1, p.ldc = N;
+    if (batch > 1) p.strideA = M * K, p.strideB = K * N, p.strideC = M * N;
+    *tmm__device_of_product() = &device;
+    tmm__xgemm__choose(&p, batch, tensor, &best);
+    p = tmm__xgemm__compared(&p, batch, tensor);
+    tmm__write(&t, "%lld x %lld x %lld, batch %lld, on %s%s, sm_%d with %d multiprocessors: %s\n",
+               M, N, K, batch, strncmp(device.gpu.device, "by ", 3) == 0 ? "a GPU " : "",
+               device.gpu.device, device.capability, device.processors,
+               tmm_kernel_string(best.value));
+    tmm__xgemm__write_kernels(&t, &p, best.value);
+    if (device.capability >= 90 && !TMM__CLUSTER_LAUNCH)
+        tmm__write(&t, "Without clusters, which this program was not compiled for.\n");
+    *tmm__device_of_product() = NULL;
+    memcpy(tmm__message(), message, sizeof message);
+    if (t.length < bytes) return TMM_OK;
+    return tmm__fail(TMM_ERROR_MEMORY, "text has room for %zu bytes: %zu are needed", bytes,
+                     t.length + 1);
 }
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
@@ -16797,9 +17438,9 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
-    return status;
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    return TMM_OK;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -16840,8 +17481,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -16945,8 +17586,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm_status status = tmm__xgemm__plan_by(kernel, &p, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xgemm__plan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",
@@ -17200,13 +17841,14 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_SUM
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
-#undef TMM__IF_DOUBLE
+#undef TMM__IF_NOT_DOUBLE
+#undef TMM__ALL_TILES
+#undef TMM__IF_ALL_TILES
 #undef TMM__IF_FLOATING
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__IF_FLOAT_FAST
-#undef TMM__IF_FLOATING_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
 #undef TMM__CONVERTS
@@ -17383,17 +18025,17 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
 #define TMM_NAME          s
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #ifndef TMM_NO_DOUBLE
 #define TMM_TYPE double
 #define TMM_NAME d
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #ifndef TMM_NO_INT
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE
@@ -17416,7 +18058,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("AT_ONCE")
 #pragma pop_macro("As")
 #pragma pop_macro("B")
-#pragma pop_macro("BAND")
 #pragma pop_macro("BESIDE")
 #pragma pop_macro("BLOCK")
 #pragma pop_macro("BLOCKS_A")
@@ -17514,7 +18155,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("TILE_M")
 #pragma pop_macro("TILE_N")
 #pragma pop_macro("TN")
-#pragma pop_macro("TWO")
 #pragma pop_macro("UNIT")
 #pragma pop_macro("UNROLL")
 #pragma pop_macro("VECTOR")

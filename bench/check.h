@@ -116,14 +116,6 @@ static __global__ void check_peer(tmm_type type, matrix m, matrix peer, long lon
     }
 }
 
-/* (hi, lo) += a b without a rounding error but that of lo (two-sum, two-product). */
-static __device__ void add_exact(double *hi, double *lo, double x)
-{
-    double s = __dadd_rn(*hi, x), b = __dsub_rn(s, *hi);
-    *lo = __dadd_rn(*lo, __dadd_rn(__dsub_rn(*hi, __dsub_rn(s, b)), __dsub_rn(x, b)));
-    *hi = s;
-}
-
 /* What was multiplied, as the checks read it. */
 typedef struct operands {
     tmm_type type;
@@ -131,6 +123,55 @@ typedef struct operands {
     matrix A, B;
     u64 seed; /* of the samples */
 } operands;
+
+/* Where the operands of one element of C lie: cells of A and B at k = 0, and from one k to the
+   next. */
+typedef struct chain {
+    long long a, b, aStep, bStep, K;
+} chain;
+
+/* Of row `row` of a matrix C, counted over the batch, whose products have `rows` each. */
+static __device__ chain chain_of(const operands *q, long long rows, long long row, long long col)
+{
+    const int turnA = q->opA == TMM_OP_T, turnB = q->opB == TMM_OP_T;
+    const long long batch = row / rows, i = row % rows;
+    chain c;
+    c.aStep = turnA ? q->A.ld : 1, c.bStep = turnB ? 1 : q->B.ld;
+    c.a = q->A.first + batch * q->A.rows * q->A.ld + i * (turnA ? 1 : q->A.ld);
+    c.b = q->B.first + batch * q->B.rows * q->B.ld + col * (turnB ? q->B.ld : 1);
+    c.K = turnA ? q->A.rows : q->A.cols;
+    return c;
+}
+
+/* hi + lo is a sum with a rounding error of lo alone, size the sum of magnitudes. */
+typedef struct exact_sum {
+    double hi, lo, size;
+} exact_sum;
+
+/* s += x (two-sum). */
+static __device__ void add_exact(exact_sum *s, double x)
+{
+    double sum = __dadd_rn(s->hi, x), b = __dsub_rn(sum, s->hi);
+    s->lo = __dadd_rn(s->lo, __dadd_rn(__dsub_rn(s->hi, __dsub_rn(sum, b)), __dsub_rn(x, b)));
+    s->hi = sum;
+}
+
+/* The products of k = first, first + step and so on (two-product). A is multiplied by `scale`, a
+   power of two that keeps them from underflowing. */
+static __device__ exact_sum sum_products(const operands *q, const chain *c, long long first,
+                                         long long step, double scale)
+{
+    exact_sum s = {0, 0, 0};
+    for (long long k = first; k < c->K; k += step) {
+        const double x = scale * load(q->type, q->A.start, c->a + k * c->aStep);
+        const double y = load(q->type, q->B.start, c->b + k * c->bStep);
+        const double product = __dmul_rn(x, y);
+        add_exact(&s, product);
+        s.lo = __dadd_rn(s.lo, __fma_rn(x, y, -product));
+        s.size += fabs(product);
+    }
+    return s;
+}
 
 /* A warp per sample. C is cut into squares of `edge` and a random element of each is taken;
    with `listed` it is the elements f->at[0 .. listed) instead. */
@@ -150,37 +191,26 @@ static __global__ void check_samples(operands q, matrix m, int edge, long long s
         row = i0 + (long long)((h >> 32) % (u64)(rows - i0 < edge ? rows - i0 : edge));
         col = j0 + (long long)((h & 0xffffffffu) % (u64)(m.cols - j0 < edge ? m.cols - j0 : edge));
     }
-    int turnA = q.opA == TMM_OP_T, turnB = q.opB == TMM_OP_T;
-    const void *A = q.A.start, *B = q.B.start;
-    long long b = row / m.rows, i = row % m.rows, K = turnA ? q.A.rows : q.A.cols;
-    long long a0 = q.A.first + b * q.A.rows * q.A.ld + i * (turnA ? 1 : q.A.ld);
-    long long b0 = q.B.first + b * q.B.rows * q.B.ld + col * (turnB ? q.B.ld : 1);
-    long long aStep = turnA ? q.A.ld : 1, bStep = turnB ? 1 : q.B.ld;
-    long long c = m.first + row * m.ld + col;
+    const chain at = chain_of(&q, m.rows, row, col);
+    const long long c = m.first + row * m.ld + col;
     if (q.type == TMM_INT) {
         unsigned sum = 0;
-        for (long long k = lane; k < K; k += 32)
-            sum += ((const unsigned *)A)[a0 + k * aStep] * ((const unsigned *)B)[b0 + k * bStep];
+        for (long long k = lane; k < at.K; k += 32)
+            sum += ((const unsigned *)q.A.start)[at.a + k * at.aStep] *
+                   ((const unsigned *)q.B.start)[at.b + k * at.bStep];
         for (int n = 16; n; n /= 2) sum += __shfl_xor_sync(~0u, sum, n);
         if (lane == 0 && sum != ((const unsigned *)m.start)[c]) atomicAdd(&f->wrong, 1ull);
         return;
     }
-    double hi = 0, lo = 0, size = 0;
-    for (long long k = lane; k < K; k += 32) {
-        double x = load(q.type, A, a0 + k * aStep), y = load(q.type, B, b0 + k * bStep);
-        double product = __dmul_rn(x, y);
-        add_exact(&hi, &lo, product);
-        lo = __dadd_rn(lo, __fma_rn(x, y, -product));
-        size += fabs(product);
-    }
+    exact_sum s = sum_products(&q, &at, lane, 32, 1);
     for (int n = 16; n; n /= 2) {
-        double other = __shfl_xor_sync(~0u, hi, n), rest = __shfl_xor_sync(~0u, lo, n);
-        size += __shfl_xor_sync(~0u, size, n);
-        add_exact(&hi, &lo, other);
-        lo = __dadd_rn(lo, rest);
+        double other = __shfl_xor_sync(~0u, s.hi, n), rest = __shfl_xor_sync(~0u, s.lo, n);
+        s.size += __shfl_xor_sync(~0u, s.size, n);
+        add_exact(&s, other);
+        s.lo = __dadd_rn(s.lo, rest);
     }
     if (lane != 0) return;
-    double error = fabs(__dsub_rn(__dsub_rn(load(q.type, m.start, c), hi), lo)) / size;
+    double error = fabs(__dsub_rn(__dsub_rn(load(q.type, m.start, c), s.hi), s.lo)) / s.size;
     if (!(error <= 1e300)) error = 1e300;
     atomicMax(&f->error, (u64)__double_as_longlong(error));
 }

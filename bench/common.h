@@ -4,9 +4,11 @@
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef unsigned long long u64;
 
@@ -26,11 +28,12 @@ static inline void must_cublas(cublasStatus_t status, const char *what)
     exit(2);
 }
 
-/* Settings of the user that would let cuBLAS compute otherwise than strictly. */
+/* Settings of the user that would let cuBLAS compute otherwise than it is asked to. Without them
+   TF32 is taken only where a call names it. */
 static inline void strict_cublas(void)
 {
 #ifndef _WIN32
-    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+    unsetenv("NVIDIA_TF32_OVERRIDE");
     unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
     unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
 #endif
@@ -68,6 +71,68 @@ static inline int parse_decimal(const char *text, double high, double *number)
     if (!text || !*text || strspn(text, "0123456789.") != strlen(text)) return 0;
     *number = strtod(text, &rest);
     return *rest == 0 && *number <= high;
+}
+
+/* An option that a bench knows. */
+typedef struct option option;
+struct option {
+    const char *word;
+    int (*parse)(const option *o,
+                 const char *value); /* NULL: it takes no value, and sets *to to 1 */
+    void *to;
+    const char *sentence; /* said of a value that is not right */
+    long long low, high;  /* for parse_whole */
+};
+
+static inline int parse_whole(const option *o, const char *value)
+{
+    return parse_number(value, 0, o->low, o->high, (long long *)o->to) != NULL;
+}
+static inline int parse_path(const option *o, const char *value)
+{
+    *(const char **)o->to = value;
+    return value && value[0] != '-';
+}
+
+/* A list such as 0,1; of an option that is repeated all of them. */
+typedef struct number_list {
+    long long at[64];
+    int count;
+} number_list;
+static inline int parse_numbers(const option *o, const char *value)
+{
+    number_list *list = (number_list *)o->to;
+    do {
+        if (list->count == (int)(sizeof list->at / sizeof *list->at)) return 0;
+        value = parse_number(value, ',', o->low, o->high, &list->at[list->count++]);
+    } while (value && value[-1] == ',');
+    return value != NULL;
+}
+
+#define NEEDS_FILE "--csv needs the name of a file"
+#define NEEDS_SEED "--seed is a whole number, not '%s'"
+
+/* The command line by a table of options; 0 after a sentence. --help ends the program. */
+static inline int parse_words(int count, char **words, const option *known, size_t options,
+                              void (*help)(void))
+{
+    for (int n = 1; n < count; n++) {
+        const char *value = n + 1 < count ? words[n + 1] : NULL;
+        size_t found = 0;
+        if (strcmp(words[n], "--help") == 0) {
+            help();
+            exit(0);
+        }
+        while (found < options && strcmp(words[n], known[found].word) != 0) found++;
+        if (found == options) return refuse("'%s' is not understood", words[n]);
+        const option *o = &known[found];
+        if (!o->parse)
+            *(int *)o->to = 1;
+        else if (!o->parse(o, value))
+            return refuse(o->sentence, value ? value : "nothing");
+        n += o->parse != NULL;
+    }
+    return 1;
 }
 
 /* ---------------------------------- CSV files ------------------------------------------------- */
@@ -109,6 +174,14 @@ static inline cuda_versions get_versions(void)
     return v;
 }
 
+/* Seconds. */
+static inline double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* ---------------------------------- numbers --------------------------------------------------- */
 static inline __host__ __device__ u64 mix(u64 z) /* splitmix64 */
 {
@@ -116,6 +189,15 @@ static inline __host__ __device__ u64 mix(u64 z) /* splitmix64 */
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return z ^ (z >> 31);
+}
+
+/* One that was not measured is "-". */
+static inline void print_number(double x, int width, int decimals)
+{
+    if (x > 0)
+        printf(" %*.*f", width, decimals, x);
+    else
+        printf(" %*s", width, "-");
 }
 
 static inline int ascending(const void *a, const void *b)

@@ -1,5 +1,5 @@
-/* The device that a bench measures, and its cuBLAS. Included behind tiledmm.cuh and, where it is
-   there, cublas_v2.h. */
+/* The device that a bench measures, the current one, and its cuBLAS. Included behind tiledmm.cuh
+   and, where it is there, cublas_v2.h. */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 #include "check.h"
@@ -27,11 +27,13 @@ static inline void open_device(device *d)
 {
     cudaDeviceProp properties;
     cudaFuncAttributes attributes;
+    int current = 0;
     memset(d, 0, sizeof *d);
 #ifdef CUBLAS_API_H_
     strict_cublas();
 #endif
-    must(cudaGetDeviceProperties(&properties, 0), "no CUDA device");
+    must(cudaGetDevice(&current), "no CUDA device");
+    must(cudaGetDeviceProperties(&properties, current), "no CUDA device");
     must(cudaFuncGetAttributes(&attributes, (const void *)empty),
          "the program was not built for this device");
     snprintf(d->name, sizeof d->name, "%s", properties.name);
@@ -68,6 +70,12 @@ static inline void get_pool(device *d, size_t bytes)
     if (bytes) must(cudaMalloc(&d->pool, bytes), "memory for the matrices");
 }
 
+static inline void drop_pool(device *d)
+{
+    must(cudaFree(d->pool), "memory");
+    d->pool = NULL;
+}
+
 static inline void close_device(device *d)
 {
 #ifdef CUBLAS_API_H_
@@ -78,6 +86,6 @@ static inline void close_device(device *d)
     must(cudaEventDestroy(d->to), "event");
     must(cudaStreamDestroy(d->stream), "stream");
     must(cudaFree(d->found), "memory");
-    must(cudaFree(d->pool), "memory");
+    drop_pool(d);
 }
 #endif

@@ -31,11 +31,10 @@
 #endif
 #include <cublas_v2.h>
 #define BENCH "gemm"
+#include "data.h"
 #include "loops.h"
 #include "lt.h"
-#include <time.h>
 
-static const char *const type_names[3] = {"float", "double", "int"};
 static const char type_letters[3] = {'S', 'D', 'I'};
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
@@ -80,15 +79,6 @@ static void print_help(void)
            "  --help                   this text\n");
 }
 
-static int find_kernel(const char *word)
-{
-    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const char *name = tmm_kernel_string((tmm_kernel)k);
-        if (word && name && strcmp(name, word) == 0) return k;
-    }
-    return -1;
-}
-
 static void add_shape(options *o, long long M, long long N, long long K)
 {
     const shape s = {'N', 'N', M, N, K, K, N, N, 1, 0};
@@ -96,9 +86,11 @@ static void add_shape(options *o, long long M, long long N, long long K)
 }
 
 /* "M,N,K", or "N" for a square. */
-static int parse_one(const char *value, options *o)
+static int parse_one(const option *known, const char *value)
 {
+    options *o = (options *)known->to;
     long long s[3];
+    if (o->count == (int)MOST_SHAPES) return 0;
     const char *rest = parse_number(value, ',', 1, 1 << 30, &s[0]);
     if (!rest) return 0;
     if (rest[-1] != ',') {
@@ -111,62 +103,37 @@ static int parse_one(const char *value, options *o)
     return 1;
 }
 
-/* An option with a value; 0 after a sentence. */
-static int parse_option(const char *word, const char *value, options *o)
+static int parse_phi(const option *known, const char *value)
 {
-    const char *shown = value ? value : "nothing";
-    long long number;
-    if (strcmp(word, "--phi") == 0) {
-        if (o->phi_count == (int)MOST_PHI) return refuse("%s can be given 8 times", word);
-        if (!parse_decimal(value, 8, &o->phi[o->phi_count++]))
-            return refuse("--phi is a number from 0 to 8, not '%s'", shown);
-    } else if (strcmp(word, "--type") == 0) {
-        int found = 0;
-        while (found < 3 && (!value || strcmp(value, type_names[found]) != 0)) found++;
-        if (found == 3) return refuse("--type is float, double or int, not '%s'", shown);
-        o->types[found] = 1;
-    } else if (strcmp(word, "--shape") == 0) {
-        if (o->count == (int)MOST_SHAPES) return refuse("%s: too many of them", word);
-        if (!parse_one(value, o))
-            return refuse("--shape is M,N,K or N, each from 1 to 2^30, not '%s'", shown);
-    } else if (strcmp(word, "--kernel") == 0) {
-        const int found = find_kernel(value);
-        if (found < 0) return refuse("--kernel: no kernel is called '%s'", shown);
-        if (o->kernel_count == (int)MOST_KERNELS) return refuse("%s: too many of them", word);
-        o->kernels[o->kernel_count++] = (tmm_kernel)found;
-    } else if (strcmp(word, "--seed") == 0) {
-        if (!parse_number(value, 0, 0, LLONG_MAX, &number))
-            return refuse("--seed is a whole number, not '%s'", shown);
-        o->seed = (u64)number;
-    } else if (strcmp(word, "--csv") == 0 || strcmp(word, "--shapes") == 0) {
-        if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
-        *(word[2] == 'c' ? &o->csv : &o->list) = value;
-    } else if (strcmp(word, "--use") == 0) {
-        if (!value || value[0] == '-') return refuse("%s needs a word", word);
-        o->use = value;
-    } else {
-        return refuse("'%s' is not understood", word);
-    }
+    options *o = (options *)known->to;
+    return o->phi_count < (int)MOST_PHI && parse_decimal(value, 8, &o->phi[o->phi_count++]);
+}
+static int parse_kernel(const option *known, const char *value)
+{
+    options *o = (options *)known->to;
+    const int found = find_kernel(value);
+    if (found < 0 || o->kernel_count == (int)MOST_KERNELS) return 0;
+    o->kernels[o->kernel_count++] = (tmm_kernel)found;
     return 1;
 }
 
 static int parse_options(int count, char **words, options *o)
 {
     static const long long squares[] = {256, 1024, 4096, 8192};
+    const option known[] = {
+        {"--type", parse_type, o->types, "--type is float, double or int, not '%s'", 0, 3},
+        {"--shape", parse_one, o, "--shape is M,N,K or N, each from 1 to 2^30, not '%s'", 0, 0},
+        {"--shapes", parse_path, &o->list, "--shapes needs the name of a file", 0, 0},
+        {"--use", parse_path, &o->use, "--use needs a word", 0, 0},
+        {"--phi", parse_phi, o, "--phi is a number from 0 to 8, 8 times at most, not '%s'", 0, 0},
+        {"--kernel", parse_kernel, o, "--kernel: no kernel is called '%s', or too many", 0, 0},
+        {"--no-lt", NULL, &o->no_lt, NULL, 0, 0},
+        {"--csv", parse_path, &o->csv, NEEDS_FILE, 0, 0},
+        {"--seed", parse_whole, &o->seed, NEEDS_SEED, 0, LLONG_MAX},
+    };
     memset(o, 0, sizeof *o);
     o->seed = (u64)time(NULL);
-    for (int n = 1; n < count; n++) {
-        if (strcmp(words[n], "--help") == 0) {
-            print_help();
-            exit(0);
-        }
-        if (strcmp(words[n], "--no-lt") == 0) {
-            o->no_lt = 1;
-            continue;
-        }
-        if (!parse_option(words[n], n + 1 < count ? words[n + 1] : NULL, o)) return 0;
-        n++;
-    }
+    if (!parse_words(count, words, known, sizeof known / sizeof *known, print_help)) return 0;
     if (o->use && !o->list) return refuse("%s needs --shapes", "--use");
     if (o->list && o->count) return refuse("%s: either --shape or --shapes", o->list);
     const int shapes = o->list || o->count;
@@ -326,14 +293,6 @@ static void set_limit(const bench *w, row *r)
     r->gbytes = 1e-3 * bytes / r->us;
 }
 
-static void print_number(double x, int width, int decimals)
-{
-    if (x > 0)
-        printf(" %*.*f", width, decimals, x);
-    else
-        printf(" %*s", width, "-");
-}
-
 static void heading(void)
 {
     printf("\n%-6s %-2s %-22s %-26s %10s %10s %10s %8s %6s %6s %5s %-10s %-13s %8s  %s\n", "type",
@@ -409,21 +368,6 @@ static void write_row(const bench *w, const row *r)
 }
 
 /* ---------------------------------- one shape ------------------------------------------------- */
-/* Elements uniform in (-1, 1) become (u - 0.5) exp(phi z), z by Box and Muller. */
-static __global__ void spread(tmm_type type, matrix m, long long cells, double phi, u64 seed)
-{
-    long long step = (long long)gridDim.x * blockDim.x;
-    for (long long c = (long long)blockIdx.x * blockDim.x + threadIdx.x; c < cells; c += step) {
-        if (!inside(&m, c)) continue;
-        u64 bits = mix(seed + (u64)c);
-        double radius = sqrt(-2 * log(((double)(bits >> 32) + 0.5) / 4294967296.0));
-        double z = radius * cospi((double)(bits & 0xffffffffu) / 2147483648.0);
-        double x = 0.5 * load(type, m.start, c) * exp(phi * z);
-        if (type == TMM_FLOAT) ((float *)m.start)[c] = (float)x;
-        if (type == TMM_DOUBLE) ((double *)m.start)[c] = x;
-    }
-}
-
 static void set_problem(bench *w, const shape *s, tmm_type type, double phi)
 {
     const double unit = type_unit[type];
@@ -434,8 +378,9 @@ static void set_problem(bench *w, const shape *s, tmm_type type, double phi)
     fill(&w->d, q);
     for (int n = 0; n < 2 && phi > 0 && type != TMM_INT; n++) {
         const matrix m = n ? q->B : q->A;
-        spread<<<2048, 256, 0, w->d.stream>>>(type, m, matrix_cells(&m), phi,
-                                              mix(~(q->seed + (u64)n)));
+        const long long cells = matrix_cells(&m);
+        fill_form<<<blocks_for(cells), 256, 0, w->d.stream>>>(type, PHI, phi, n, m, cells, s->K,
+                                                              mix(q->seed));
     }
     must(cudaGetLastError(), "filling the matrices");
 }

@@ -2,7 +2,7 @@
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
 # takes programs that tests has built), stress, matmul, gemm, shapes, work, accuracy, host, rays,
-# memory; guard, regret and fp64 run only where they are named. Leaves in OUTDIR
+# memory; guard, plans and fp64 run only where they are named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -12,7 +12,7 @@
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
 #   work.csv       the same at the shapes of bench/work.csv that nobody tunes to
-#   regret.csv     the drawn ones by every kernel and plan: how good TMM_AUTO's choice is, for 8 minutes
+#   plans.csv      150 by every kernel and plan, as bench/fit/fit reads it: how good TMM_AUTO's choice is
 #   guard.csv      bench/guard.txt: today's header beside older ones, in turn; below 0.98 of their speed
 #                  anywhere, twice in a row, is a failure. One measurement varies by 2%. A copy without
 #                  history needs GUARD_HEADER, a folder with COMMIT.cuh for each of them. GUARD_TYPES,
@@ -26,7 +26,7 @@
 #   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
 #   memory_counters.csv   what the demos have computed, counted by Nsight Compute where it is installed
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
-# Takes about an hour on an H200, guard, regret and fp64 some ten minutes each.
+# Takes about an hour on an H200, guard, plans and fp64 some ten minutes each.
 set -u
 # shellcheck source=/dev/null
 . "$(dirname "$0")/../tests/ends.bash"
@@ -98,7 +98,7 @@ if wants gemm || wants fp64; then
     build gemm_cublas bench/gemm.cu "${architecture[@]}" -lcublas -lcublasLt &
     build gemm_sm80 bench/gemm.cu "${sm80[@]}" -lcublas -lcublasLt &
 fi
-if wants shapes || wants work || wants regret; then
+if wants shapes || wants work || wants plans; then
     build shapes bench/shapes.cu "${architecture[@]}" -lcublas &
 fi
 ! wants stress || build stress bench/stress.cu "${architecture[@]}" &
@@ -312,21 +312,21 @@ fi
 drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes on the screen, too
     local name=$1
     shift
-    seconds=1800 show "$name" $work/shapes "$@" --csv "$out/$name.csv"
+    seconds=1800 show "$name" $work/shapes "$@"
     grep -E '^shapes:|^limits' $work/one.txt
     sed -n '/, times cuBLAS$\|, slower than the best plan by$/,$p' $work/one.txt
 }
 if wants shapes; then
     step "shapes drawn at random, beside cuBLAS"
-    drawn shapes
+    drawn shapes --csv "$out/shapes.csv"
 fi
 if wants work; then
     step "shapes of people's work, beside cuBLAS"
-    drawn work --shapes bench/work.csv --use figure
+    drawn work --shapes bench/work.csv --use figure --csv "$out/work.csv"
 fi
-if wants regret; then
+if wants plans; then
     step "the choice beside every kernel and plan"
-    drawn regret --regret --seconds 480
+    drawn plans --plans "$out/plans.csv" --count 150 --ms 20 --seconds 480
 fi
 if wants guard; then
     step "today's header beside those of bench/guard.txt"

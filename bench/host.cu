@@ -3,14 +3,14 @@
 
    Build   nvcc -O3 -arch=native bench/host.cu -lcublas -o host
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native)
-   or      cpu/cucc bench/host.cu -o host      (the CPU runner: tiny sizes, no cuBLAS; no figures)
-   Run     ./host                       all devices: one, about a minute; four, about a minute and a half
+   or      cpu/cucc bench/host.cu -o host      (the CPU runner: tiny sizes, no cublasXt; no figures)
+   Run     ./host                       all devices: one, about a minute; four, about two
            ./host --devices 0 --type double --shape 16384 --pageable
            ./host --help
 
    A row is one way at one size. Times are wall times around the call, the median of three after one
    that does not count.
-     host      tmm_?gemm_host, all defaults; memory is pinned or pageable (both touched before)
+     host      tmm_?gemm_host, all defaults; memory is pinned or pageable (A and B touched before)
      resident  tmm_?gemm_multi: rows of A, B and C lie on the devices, and stay there
      course    5000 x 5000 double, pageable, into memory from malloc that nobody has touched:
                tmm_dmatmul and tmm_dgemm_host beside the way of the textbook (cudaMalloc, cudaMemcpy,
@@ -25,40 +25,35 @@
                (from large to small, until one takes twice as long as the best); "Xt/ms" above 1: ours
                is faster
      effic.    the time on one device over D times the time on D devices
-   Inputs are uniform in (-1, 1), C is poisoned. The first result of each type and size goes through
-   tmm_freivalds, in pieces by several threads (the cost is O(N^2): about a second at 32768); every
-   other one of that size must have the same bits. So must, at a small size off every tile, all ways
-   and device counts. */
+   Inputs are uniform in (-1, 1), C is poisoned before the last time. The first result of each type
+   and size is checked on the first device, as race.h does it: all elements beside those of cuBLAS,
+   at least 512 beside exact sums. For that four matrices must fit there. Every other one of that
+   size must have the same bits. tests/host.cu asks the same at other sizes. */
 #include "../tiledmm.cuh"
-#include <pthread.h>
-#include <time.h>
 #include <unistd.h>
-#if !defined(__CUCC__) && !defined(NO_CUBLAS)
-#define HAVE_CUBLAS 1
-#include <cublasXt.h>
 #include <cublas_v2.h>
-#else
-#define HAVE_CUBLAS 0
+#ifndef __CUCC__ /* the CPU runner has no cublasXt */
+#include <cublasXt.h>
 #endif
 #define BENCH "host"
-#include "common.h"
+#include "places.h"
+#include "race.h"
 
 #ifdef __CUCC__
 enum { ON_CPU = 1 };
-static const long long ONE_DEVICE[2] = {96, 161}, SEVERAL[2] = {96, 161}, QUICK = 64, COURSE = 100,
-                       ODD = 77;
+static const long long ONE_DEVICE[2] = {48, 97}, SEVERAL[2] = {48, 97}, QUICK = 64, COURSE = 60,
+                       RATES = 128;
 #else
 enum { ON_CPU = 0 };
 static const long long ONE_DEVICE[2] = {8192, 16384}, SEVERAL[2] = {16384, 32768}, QUICK = 4096,
-                       COURSE = 5000, ODD = 2999;
+                       COURSE = 5000, RATES = 8192;
 #endif
-enum { MOST_DEVICES = 16, MOST_SHAPES = 16, MOST_ROWS = 256, MOST_THREADS = 64, REPS = 3 };
-static const char *const type_names[2] = {"float", "double"};
+enum { MOST_ROWS = 256 };
 
 typedef struct options {
     int types[2];
-    long long shapes[MOST_SHAPES];
-    int shape_count, devices[MOST_DEVICES], device_count, pageable, quick;
+    number_list shapes, devices;
+    int pageable, quick;
     tmm_kernel kernel;
     const char *csv;
 } options;
@@ -76,10 +71,11 @@ typedef struct row {
 } row;
 
 static options o;
+static int devices[MOST_DEVICES], device_count;
 static row rows[MOST_ROWS];
-static int row_count, failures, on_h200;
-static char *A, *B, *C;                            /* pinned */
-static char *pageable_A, *pageable_B, *pageable_C; /* NULL until wanted */
+static int row_count, failures, missed, on_h200;
+static char *A, *B, *C; /* pinned */
+static char *pageable_A, *pageable_B, *pageable_C;
 static FILE *csv;
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
@@ -100,896 +96,493 @@ static void print_help(void)
         ONE_DEVICE[0], ONE_DEVICE[1], SEVERAL[0], SEVERAL[1], QUICK);
 }
 
+static int parse_kernel(const option *known, const char *value)
+{
+    *(tmm_kernel *)known->to = (tmm_kernel)find_kernel(value);
+    return find_kernel(value) >= 0;
+}
+
 static int parse_options(int count, char **words)
 {
-    for (int n = 1; n < count; n++) {
-        const char *word = words[n], *value = n + 1 < count ? words[n + 1] : NULL;
-        const char *shown = value ? value : "nothing";
-        long long number;
-        if (strcmp(word, "--help") == 0) {
-            print_help();
-            exit(0);
-        } else if (strcmp(word, "--pageable") == 0) {
-            o.pageable = 1;
-            continue;
-        } else if (strcmp(word, "--quick") == 0) {
-            o.quick = 1;
-            continue;
-        } else if (strcmp(word, "--type") == 0) {
-            if (!value || (strcmp(value, "float") != 0 && strcmp(value, "double") != 0))
-                return refuse("--type is float or double, not '%s'", shown);
-            o.types[value[0] == 'd'] = 1;
-        } else if (strcmp(word, "--shape") == 0) {
-            if (!parse_number(value, 0, 1, 1 << 17, &number) || o.shape_count == MOST_SHAPES)
-                return refuse("--shape is a whole number from 1 to 131072, 16 times at most, not "
-                              "'%s'",
-                              shown);
-            o.shapes[o.shape_count++] = number;
-        } else if (strcmp(word, "--devices") == 0) {
-            const char *at = value;
-            o.device_count = 0;
-            do {
-                if (o.device_count == MOST_DEVICES)
-                    return refuse("--devices: too many in '%s'", shown);
-                at = parse_number(at, ',', 0, 1000, &number);
-                if (!at) return refuse("--devices is a list such as 0,1, not '%s'", shown);
-                o.devices[o.device_count++] = (int)number;
-            } while (*at || at[-1] == ',');
-        } else if (strcmp(word, "--kernel") == 0) {
-            int found = 0;
-            for (; found < TMM_KERNEL_COUNT; found++) {
-                const char *name = tmm_kernel_string((tmm_kernel)found);
-                if (value && name && strcmp(name, value) == 0) break;
-            }
-            if (found == TMM_KERNEL_COUNT)
-                return refuse("--kernel: no kernel is called '%s'", shown);
-            o.kernel = (tmm_kernel)found;
-        } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
-            o.csv = value;
-        } else {
-            return refuse("'%s' is not understood", word);
-        }
-        n++;
-    }
+    static const option known[] = {
+        {"--type", parse_type, o.types, "--type is float or double, not '%s'", 0, 2},
+        {"--shape", parse_numbers, &o.shapes,
+         "--shape is a whole number from 1 to 131072, not '%s'", 1, 1 << 17},
+        {"--devices", parse_numbers, &o.devices, "--devices is a list such as 0,1, not '%s'", 0,
+         1000},
+        {"--kernel", parse_kernel, &o.kernel, "--kernel: no kernel is called '%s'", 0, 0},
+        {"--pageable", NULL, &o.pageable, NULL, 0, 0},
+        {"--quick", NULL, &o.quick, NULL, 0, 0},
+        {"--csv", parse_path, &o.csv, NEEDS_FILE, 0, 0},
+    };
+    if (!parse_words(count, words, known, sizeof known / sizeof *known, print_help)) return 0;
     if (!o.types[0] && !o.types[1]) o.types[0] = o.types[1] = 1;
     return 1;
 }
 
-/* ---------------------------------- errors, time, threads ------------------------------------- */
-static void must_tmm(tmm_status status, const char *what)
-{
-    if (status == TMM_OK) return;
-    fprintf(stderr, "host: %s: %s\n", what, tmm_last_error());
-    exit(2);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static size_t size_of(tmm_type type)
-{
-    return type == TMM_FLOAT ? sizeof(float) : sizeof(double);
-}
-
-/* Work shared out over threads: part number `part` of `parts`. */
-typedef struct task {
-    void (*work)(struct task *t);
-    int part, parts;
-    tmm_type type;
-    char *to;
-    const char *from;
-    long long count; /* elements, or bytes */
-    u64 seed, sum;
-    const char *A, *B, *C; /* for Freivalds' check, N x N */
-    long long N;
-    double excess;
-} task;
-
-static void *run_task(void *t)
-{
-    ((task *)t)->work((task *)t);
-    return NULL;
-}
-
-static int thread_count(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (ON_CPU) return 3;
-    return cores < 1 ? 1 : cores > MOST_THREADS ? (int)MOST_THREADS : (int)cores;
-}
-
-/* Runs `parts` copies of a task; the sum of their sums, and in *excess the largest excess. */
-static u64 in_parallel(const task *common, int parts, double *excess)
-{
-    static task tasks[MOST_THREADS];
-    static pthread_t threads[MOST_THREADS];
-    int started[MOST_THREADS];
-    u64 sum = 0;
-    for (int n = 0; n < parts; n++) {
-        tasks[n] = *common;
-        tasks[n].part = n, tasks[n].parts = parts;
-        started[n] = pthread_create(&threads[n], NULL, run_task, &tasks[n]) == 0;
-        if (!started[n]) run_task(&tasks[n]);
-    }
-    for (int n = 0; n < parts; n++) {
-        if (started[n]) pthread_join(threads[n], NULL);
-        sum += tasks[n].sum;
-        if (excess && !(tasks[n].excess <= *excess)) *excess = tasks[n].excess;
-    }
-    return sum;
-}
-
-static void share(const task *t, long long *from, long long *to)
-{
-    *from = t->count * t->part / t->parts;
-    *to = t->count * (t->part + 1) / t->parts;
-}
-
-static void fill_work(task *t)
-{
-    long long i, end;
-    for (share(t, &i, &end); i < end; i++) {
-        double x = ((double)(mix(t->seed + (u64)i) >> 11) + 0.5) / 4503599627370496.0 - 1;
-        if (t->type == TMM_FLOAT)
-            ((float *)t->to)[i] = (float)x;
-        else
-            ((double *)t->to)[i] = x;
-    }
-}
-
-static void copy_work(task *t) /* from NULL: poisons with NaN */
-{
-    long long i, end;
-    share(t, &i, &end);
-    if (t->from)
-        memcpy(t->to + i, t->from + i, (size_t)(end - i));
-    else
-        memset(t->to + i, 0xff, (size_t)(end - i));
-}
-
-static void sum_work(task *t) /* of the bits of all elements and where they are */
-{
-    long long i, end;
-    for (share(t, &i, &end); i < end; i++)
-        t->sum += mix((u64)i ^ (t->type == TMM_FLOAT ? ((const unsigned *)t->from)[i]
-                                                     : ((const u64 *)t->from)[i]));
-}
-
-/* The parts form a square: each takes some rows of A and some columns of B, and what they make of
-   C. So most of the work is done once, not once a thread. */
-static void freivalds_work(task *t)
-{
-    long long edge = 1, size = (long long)size_of(t->type);
-    while ((edge + 1) * (edge + 1) <= t->parts) edge++;
-    if (t->part >= edge * edge) return;
-    long long i = t->N * (t->part / edge) / edge, i1 = t->N * (t->part / edge + 1) / edge;
-    long long j = t->N * (t->part % edge) / edge, j1 = t->N * (t->part % edge + 1) / edge;
-    if (i == i1 || j == j1) return;
-    if (tmm_freivalds(t->type, i1 - i, j1 - j, t->N, t->A + i * t->N * size, t->N, t->B + j * size,
-                      t->N, t->C + (i * t->N + j) * size, t->N, 2, t->seed + (u64)t->part,
-                      &t->excess) != TMM_OK)
-        t->excess = HUGE_VAL;
-}
-
-static void fill(tmm_type type, char *X, long long N, u64 seed)
-{
-    task t;
-    memset(&t, 0, sizeof t);
-    t.work = fill_work, t.type = type, t.to = X, t.count = N * N, t.seed = mix(seed);
-    in_parallel(&t, thread_count(), NULL);
-}
-
-static void copy(char *to, const char *from, long long bytes)
-{
-    task t;
-    memset(&t, 0, sizeof t);
-    t.work = copy_work, t.to = to, t.from = from, t.count = bytes;
-    in_parallel(&t, thread_count(), NULL);
-}
-
-static u64 checksum(tmm_type type, const char *X, long long N)
-{
-    task t;
-    memset(&t, 0, sizeof t);
-    t.work = sum_work, t.type = type, t.from = X, t.count = N * N;
-    return in_parallel(&t, thread_count(), NULL);
-}
-
 /* ---------------------------------- rows ------------------------------------------------------ */
-static double flops(long long N)
+/* One goal of a row, where it is set; all must be met. */
+static void goal(row *r, int set, int met, const char *format, double wanted)
 {
-    return 2.0 * (double)N * (double)N * (double)N;
-}
-
-static double limit_of(const row *r)
-{
-    return r->floor > r->compute ? r->floor : r->compute;
-}
-
-/* One goal of a row; all must be met. */
-static void goal(row *r, int met, const char *format, double wanted)
-{
-    size_t used = strlen(r->goal);
-    if (used) used += (size_t)snprintf(r->goal + used, sizeof r->goal - used, "; ");
-    if (used < sizeof r->goal) snprintf(r->goal + used, sizeof r->goal - used, format, wanted);
+    const size_t used = strlen(r->goal);
+    if (!set || used + 24 > sizeof r->goal) return;
+    if (used) strcat(r->goal, "; ");
+    snprintf(r->goal + strlen(r->goal), 24, format, wanted);
     r->met = met && r->met != 0;
 }
 
 /* What one to four H200s should reach. */
-static void set_goals(row *r)
+static void set_goals(row *r, double limit)
 {
-    int host = strcmp(r->what, "host") == 0, pinned = strcmp(r->memory, "pinned") == 0;
+    const int pinned = strcmp(r->memory, "pinned") == 0, several = r->devices > 1;
+    const int host = on_h200 && strcmp(r->what, "host") == 0,
+              compared = several && r->efficiency > 0;
+    const int resident = on_h200 && strcmp(r->what, "resident") == 0;
+    const double most = pinned ? 1.15 : 1.35;
+    const double least = r->devices < 4 ? 1 : r->N == 16384 ? 1.6 : 1.5;
     r->met = -1;
-    if (!on_h200) return;
-    if (host && r->devices == 1 && (r->N == 8192 || r->N == 16384)) {
-        double most = pinned ? 1.15 : 1.35;
-        goal(r, r->ms <= most * limit_of(r), "%.2f x limit", most);
-    }
-    if (host && pinned && r->xt > 0 && r->N >= 16384) {
-        double least = r->devices < 4 ? 1 : r->N == 16384 ? 1.6 : 1.5;
-        goal(r, r->xt > least * r->ms, "Xt/ms > %.1f", least);
-    }
-    if (host && pinned && r->devices > 1 && r->N == 32768 && r->efficiency > 0)
-        goal(r, r->efficiency >= 0.9, "efficiency %.2f", 0.9);
-    if (strcmp(r->what, "resident") == 0 && r->devices > 1 && r->N == 16384 && r->efficiency > 0)
-        goal(r, r->efficiency >= 0.95, "efficiency %.2f", 0.95);
-    if (strcmp(r->what, "tmm_dmatmul") == 0 && r->N == 5000) goal(r, r->ms <= 100, "%.0f ms", 100);
+    goal(r, host && !several && (r->N == 8192 || r->N == 16384), r->ms <= most * limit,
+         "%.2f x limit", most);
+    goal(r, host && pinned && r->xt > 0 && r->N >= 16384, r->xt > least * r->ms, "Xt/ms > %.1f",
+         least);
+    goal(r, host && pinned && compared && r->N == 32768, r->efficiency >= 0.9, "efficiency %.2f",
+         0.9);
+    goal(r, resident && compared && r->N == 16384, r->efficiency >= 0.95, "efficiency %.2f", 0.95);
+    goal(r, on_h200 && strcmp(r->what, "tmm_dmatmul") == 0 && r->N == 5000, r->ms <= 100, "%.0f ms",
+         100);
 }
 
-/* A number, or "-" if it was not measured. */
-static const char *shown(char *text, const char *format, double x)
-{
-    snprintf(text, 24, x > 0 ? format : "-", x);
-    return text;
-}
-
-static void heading(void)
-{
-    printf("\n%-14s %-6s %6s %3s %-8s %10s %8s %9s %9s %6s %9s %6s %6s %6s %-9s  %s\n", "what",
-           "type", "N", "dev", "memory", "ms", "GFLOP/s", "floor", "compute", "limit", "Xt ms",
-           "block", "Xt/ms", "effic.", "result", "goal");
-}
-
-static row *add_row(const char *what, tmm_type type, long long N, int devices, const char *memory,
-                    double ms)
+static row *add_row(const char *what, const job *j, const char *memory, double ms)
 {
     static row spare;
-    row *r = row_count < MOST_ROWS ? &rows[row_count++] : &spare;
+    row *r = row_count < (int)MOST_ROWS ? &rows[row_count++] : &spare;
     memset(r, 0, sizeof *r);
-    r->what = what, r->type = type, r->N = N, r->devices = devices, r->memory = memory, r->ms = ms;
-    r->kernel = "", r->result = "";
-    if (strcmp(memory, "device") != 0)
-        r->gbytes = 3e-6 * (double)N * (double)N * (double)size_of(type) / ms;
-    for (int n = 0; n < row_count && devices > 1; n++)
-        if (strcmp(rows[n].what, what) == 0 && rows[n].type == type && rows[n].N == N &&
+    r->what = what, r->memory = memory, r->type = j->type, r->N = j->N, r->devices = j->count;
+    r->ms = ms, r->kernel = "";
+    if (strcmp(memory, "device") != 0) r->gbytes = 3e-6 * (double)bytes_of(j, j->N) / ms;
+    for (int n = 0; n < row_count && r->devices > 1; n++)
+        if (strcmp(rows[n].what, what) == 0 && rows[n].type == r->type && rows[n].N == r->N &&
             rows[n].devices == 1 && strcmp(rows[n].memory, memory) == 0)
-            r->efficiency = rows[n].ms / (devices * ms);
+            r->efficiency = rows[n].ms / (r->devices * ms);
     return r;
 }
 
 static void finish_row(row *r)
 {
-    char t[8][24];
-    double rate = flops(r->N) / r->ms * 1e-6, limit = limit_of(r);
-    set_goals(r);
-    if (strcmp(r->result, "WRONG") == 0 || strcmp(r->result, "OTHER BITS") == 0) failures++;
-    printf("%-14s %-6s %6lld %3d %-8s %10.3f %8s %9s %9s %6s %9s %6s %6s %6s %-9s  %s%s\n", r->what,
-           type_names[r->type], r->N, r->devices, r->memory, r->ms, shown(t[0], "%.0f", rate),
-           shown(t[1], "%.3f", r->floor), shown(t[2], "%.3f", r->compute),
-           shown(t[3], "%.3f", limit > 0 ? r->ms / limit : 0), shown(t[4], "%.3f", r->xt),
-           shown(t[5], "%.0f", (double)r->block), shown(t[6], "%.3f", r->xt / r->ms),
-           shown(t[7], "%.3f", r->efficiency), r->result, r->goal,
-           r->met < 0 ? ""
-           : r->met   ? ": met"
-                      : ": MISSED");
+    static const char *const verdicts[3] = {"", ": missed", ": met"}; /* of none, 0 and 1 */
+    const double work = 2 * (double)r->N * (double)r->N * (double)r->N, rate = work / r->ms * 1e-6;
+    const double limit = fmax(r->floor, r->compute), times_limit = limit > 0 ? r->ms / limit : 0;
+    set_goals(r, limit);
+    failures += strcmp(r->result, "ok") != 0 && strcmp(r->result, "same bits") != 0;
+    missed += r->met == 0;
+    printf("%-14s %-6s %6lld %3d %-8s %10.3f", r->what, type_names[r->type], r->N, r->devices,
+           r->memory, r->ms);
+    print_number(rate, 8, 0), print_number(r->floor, 9, 3), print_number(r->compute, 9, 3);
+    print_number(times_limit, 6, 3), print_number(r->xt, 9, 3);
+    print_number((double)r->block, 6, 0), print_number(r->xt / r->ms, 6, 3);
+    print_number(r->efficiency, 6, 3);
+    printf(" %-9s  %s%s\n", r->result, r->goal, verdicts[r->met + 1]);
     fflush(stdout);
-    if (csv)
-        fprintf(csv,
-                "%s,%s,%lld,%d,%s,%.6g,%.6g,%.6g,%.6g,%s,%.6g,%.6g,%lld,%.6g,%.6g,%.6g,%s,%s,%s\n",
-                r->what, type_names[r->type], r->N, r->devices, r->memory, r->ms, rate, r->floor,
-                r->compute, r->kernel, limit > 0 ? r->ms / limit : 0, r->xt, r->block,
-                r->xt / r->ms, r->efficiency, r->gbytes, r->result, r->goal,
-                r->met < 0 ? ""
-                : r->met   ? "met"
-                           : "missed");
+    if (!csv) return;
+    fprintf(csv, "%s,%s,%lld,%d,%s,%.6g,%.6g,%.6g,%.6g,%s,%.6g,%.6g,%lld,%.6g,%.6g,%.6g,%s,%s,%s\n",
+            r->what, type_names[r->type], r->N, r->devices, r->memory, r->ms, rate, r->floor,
+            r->compute, r->kernel, times_limit, r->xt, r->block, r->xt / r->ms, r->efficiency,
+            r->gbytes, r->result, r->goal, r->met < 0 ? "" : verdicts[r->met + 1] + 2);
 }
 
-/* ---------------------------------- on the devices -------------------------------------------- */
-/* A device's rows of A and C, and all of B. */
-typedef struct place {
-    int device;
-    long long row, rows;
-    char *A, *B, *C;
-    cudaStream_t in, out;
-} place;
-
-static place places[MOST_DEVICES];
-
-static void take_places(const int *devices, int count, tmm_type type, long long N)
+/* ---------------------------------- the ways -------------------------------------------------- */
+/* The time of the kernel asked for, or of the fastest, chosen with up to 4096 columns and a K of
+   4096. TMM_PIPELINED of double is TMM_TENSOR where the device has it. */
+static double time_compute(job j, const char **name)
 {
-    size_t size = size_of(type);
-    for (int n = 0; n < count; n++) {
-        place *p = &places[n];
-        p->device = devices[n];
-        p->row = N * n / count, p->rows = N * (n + 1) / count - p->row;
-        size_t bytes = (size_t)(p->rows * N) * size;
-        must(cudaSetDevice(p->device), "cudaSetDevice");
-        must(cudaMalloc((void **)&p->A, bytes + 1), "device memory for A");
-        must(cudaMalloc((void **)&p->B, (size_t)(N * N) * size), "device memory for B");
-        must(cudaMalloc((void **)&p->C, bytes + 1), "device memory for C");
-        must(cudaStreamCreateWithFlags(&p->in, cudaStreamNonBlocking), "stream");
-        must(cudaStreamCreateWithFlags(&p->out, cudaStreamNonBlocking), "stream");
-        must(cudaMemcpyAsync(p->A, A + (size_t)(p->row * N) * size, bytes, cudaMemcpyHostToDevice,
-                             p->in),
-             "copy of A");
-        must(cudaMemcpyAsync(p->B, B, (size_t)(N * N) * size, cudaMemcpyHostToDevice, p->in),
-             "copy of B");
-        must(cudaMemsetAsync(p->C, 0xff, bytes, p->in), "poisoning C");
-    }
-    for (int n = 0; n < count; n++) must(cudaStreamSynchronize(places[n].in), "copies");
-}
-
-static void leave_places(int count)
-{
-    for (int n = 0; n < count; n++) {
-        place *p = &places[n];
-        must(cudaSetDevice(p->device), "cudaSetDevice");
-        cudaFree(p->A);
-        cudaFree(p->B);
-        cudaFree(p->C);
-        cudaStreamDestroy(p->in);
-        cudaStreamDestroy(p->out);
-    }
-    must(cudaSetDevice(o.devices[0]), "cudaSetDevice");
-}
-
-static void wait_for_devices(int count)
-{
-    for (int n = 0; n < count; n++) {
-        must(cudaSetDevice(places[n].device), "cudaSetDevice");
-        must(cudaDeviceSynchronize(), "a device");
-    }
-}
-
-enum { COPY_IN = 1, COPY_OUT = 2 };
-
-/* All devices at once copy their rows of A and B from pinned memory, theirs of C to it. */
-static double time_copies(int count, tmm_type type, long long N, int ways)
-{
-    double times[REPS];
-    for (int rep = -1; rep < REPS; rep++) {
-        double start = now();
-        for (int n = 0; n < count; n++) {
-            place *p = &places[n];
-            size_t first = (size_t)(p->row * N) * size_of(type);
-            size_t bytes = (size_t)(p->rows * N) * size_of(type);
-            must(cudaSetDevice(p->device), "cudaSetDevice");
-            if (ways & COPY_IN) {
-                must(cudaMemcpyAsync(p->A, A + first, bytes, cudaMemcpyHostToDevice, p->in),
-                     "copy of A");
-                must(cudaMemcpyAsync(p->B + first, B + first, bytes, cudaMemcpyHostToDevice, p->in),
-                     "copy of B");
-            }
-            if (ways & COPY_OUT)
-                must(cudaMemcpyAsync(C + first, p->C, bytes, cudaMemcpyDeviceToHost, p->out),
-                     "copy of C");
-        }
-        wait_for_devices(count);
-        if (rep >= 0) times[rep] = now() - start;
-    }
-    return median(times, REPS);
-}
-
-static int multiply_places(int count, tmm_type type, long long N, tmm_kernel kernel)
-{
-    for (int n = 0; n < count; n++) {
-        place *p = &places[n];
-        tmm_status status;
-        must(cudaSetDevice(p->device), "cudaSetDevice");
-        if (type == TMM_FLOAT)
-            status =
-                tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, p->rows, N, N, 1, (const float *)p->A, N,
-                               (const float *)p->B, N, 0, (float *)p->C, N, 0);
-        else
-            status =
-                tmm_dgemm_with(kernel, TMM_OP_N, TMM_OP_N, p->rows, N, N, 1, (const double *)p->A,
-                               N, (const double *)p->B, N, 0, (double *)p->C, N, 0);
-        if (status == TMM_ERROR_UNSUPPORTED) return 0;
-        must_tmm(status, "a product on a device");
-    }
-    wait_for_devices(count);
-    return 1;
-}
-
-/* The time of the kernel asked for, or of the fastest of those that may be, chosen with up to 4096
-   columns and a K of 4096. 0 if it does not do this type. */
-static double time_compute(int count, tmm_type type, long long N, const char **name)
-{
-    static const tmm_kernel all[3] = {TMM_PIPELINED, TMM_AUTO, TMM_TENSOR};
+    static const tmm_kernel all[2] = {TMM_PIPELINED, TMM_AUTO};
+    const long long N = j.N;
+    double shortest = HUGE_VAL;
     tmm_kernel best = o.kernel;
-    double shortest = HUGE_VAL, times[REPS];
-    for (int n = 0; n < 3 && o.kernel == TMM_AUTO; n++) {
-        long long trial = N > 4096 ? 4096 : N;
-        if (all[n] == TMM_TENSOR && (type == TMM_FLOAT || ON_CPU)) continue;
-        if (all[n] == TMM_PIPELINED && type == TMM_DOUBLE) continue; /* TMM_TENSOR */
-        if (!multiply_places(count, type, trial, all[n])) continue;  /* loads it */
-        double start = now();
-        multiply_places(count, type, trial, all[n]);
-        double took = now() - start;
-        if (took < shortest) shortest = took, best = all[n];
+    j.N = N > 4096 ? 4096 : N;
+    for (int n = 0; n < 2 && o.kernel == TMM_AUTO; n++) {
+        j.kernel = all[n];
+        must(cudaSetDevice(places[0].device), "cudaSetDevice");
+        if (multiply(&places[0].q, all[n], 0, &places[0].q.C, 0) != TMM_OK) continue;
+        const double ms = time_of(run_places, NULL, &j);
+        if (ms < shortest) shortest = ms, best = all[n];
     }
     *name = tmm_kernel_string(best);
-    for (int rep = -1; rep < REPS; rep++) {
-        double start = now();
-        if (!multiply_places(count, type, N, best)) return 0;
-        if (rep >= 0) times[rep] = now() - start;
-    }
-    return median(times, REPS);
+    j.kernel = best, j.N = N;
+    return time_of(run_places, NULL, &j);
 }
 
-/* tmm_?gemm_multi; the result comes back to C. */
-static double time_resident(int count, tmm_type type, long long N)
+#define DEFINE_WAYS(letter, T)                                                             \
+    static tmm_status letter##_resident(const job *j, tmm_part *parts)                     \
+    {                                                                                      \
+        return tmm_##letter##gemm_multi(TMM_OP_N, TMM_OP_N, j->N, j->N, j->N, 1, 0, parts, \
+                                        j->count, o.kernel);                               \
+    }                                                                                      \
+    static tmm_status letter##_host(const job *j, const tmm_host_options *how)             \
+    {                                                                                      \
+        const long long N = j->N;                                                          \
+        return tmm_##letter##gemm_host(TMM_OP_N, TMM_OP_N, N, N, N, 1, (const T *)j->a, N, \
+                                       (const T *)j->b, N, 0, (T *)j->c, N, how);          \
+    }
+DEFINE_WAYS(s, float)
+DEFINE_WAYS(d, double)
+
+static void run_resident(const job *j)
 {
     tmm_part parts[MOST_DEVICES];
-    double times[REPS];
-    size_t size = size_of(type);
     memset(parts, 0, sizeof parts);
-    for (int n = 0; n < count; n++) {
-        place *p = &places[n];
+    for (int n = 0; n < j->count; n++) {
+        const place *p = &places[n];
         parts[n].device = p->device;
         parts[n].rows = parts[n].rows_B = p->rows;
-        parts[n].A = p->A, parts[n].C = p->C;
-        parts[n].B = p->B + (size_t)(p->row * N) * size;
-        parts[n].lda = parts[n].ldb = parts[n].ldc = N;
+        parts[n].A = p->A, parts[n].B = p->B + bytes_of(j, p->row), parts[n].C = p->C;
+        parts[n].lda = parts[n].ldb = parts[n].ldc = j->N;
     }
-    for (int rep = -1; rep < REPS; rep++) {
-        for (int n = 0; n < count; n++) {
-            must(cudaSetDevice(places[n].device), "cudaSetDevice");
-            must(cudaMemset(places[n].C, 0xff, (size_t)(places[n].rows * N) * size), "poison");
-        }
-        wait_for_devices(count);
-        double start = now();
-        if (type == TMM_FLOAT)
-            must_tmm(tmm_sgemm_multi(TMM_OP_N, TMM_OP_N, N, N, N, 1, 0, parts, count, o.kernel),
-                     "tmm_sgemm_multi");
-        else
-            must_tmm(tmm_dgemm_multi(TMM_OP_N, TMM_OP_N, N, N, N, 1, 0, parts, count, o.kernel),
-                     "tmm_dgemm_multi");
-        if (rep >= 0) times[rep] = now() - start;
-    }
-    copy(C, NULL, (long long)(size * (size_t)(N * N)));
-    for (int n = 0; n < count; n++) {
-        must(cudaSetDevice(places[n].device), "cudaSetDevice");
-        must(cudaMemcpy(C + (size_t)(places[n].row * N) * size, places[n].C,
-                        (size_t)(places[n].rows * N) * size, cudaMemcpyDeviceToHost),
-             "copy of C");
-    }
-    return median(times, REPS);
+    must_tmm(j->type == TMM_FLOAT ? s_resident(j, parts) : d_resident(j, parts), "tmm_?gemm_multi");
+}
+/* The result comes back to C. */
+static double time_resident(job j)
+{
+    const double ms = time_of(run_resident, poison_places, &j);
+    memset(C, 0xff, bytes_of(&j, j.N));
+    j.ways = COPY_OUT;
+    run_copies(&j);
+    return ms;
 }
 
-/* ---------------------------------- from host memory ------------------------------------------ */
-static void multiply_host(const int *devices, int count, tmm_type type, long long N, const char *a,
-                          const char *b, char *c)
+static void run_host(const job *j)
 {
     tmm_host_options how;
     memset(&how, 0, sizeof how);
-    how.device_count = count, how.devices = devices, how.kernel = o.kernel;
-    if (type == TMM_FLOAT)
-        must_tmm(tmm_sgemm_host(TMM_OP_N, TMM_OP_N, N, N, N, 1, (const float *)a, N,
-                                (const float *)b, N, 0, (float *)c, N, &how),
-                 "tmm_sgemm_host");
-    else
-        must_tmm(tmm_dgemm_host(TMM_OP_N, TMM_OP_N, N, N, N, 1, (const double *)a, N,
-                                (const double *)b, N, 0, (double *)c, N, &how),
-                 "tmm_dgemm_host");
+    how.device_count = j->count, how.devices = j->devices, how.kernel = o.kernel;
+    must_tmm(j->type == TMM_FLOAT ? s_host(j, &how) : d_host(j, &how), "tmm_?gemm_host");
 }
-
-static double time_host(const int *devices, int count, tmm_type type, long long N, const char *a,
-                        const char *b, char *c)
+static void poison_host(job *j, int last)
 {
-    double times[REPS];
-    for (int rep = -1; rep < REPS; rep++) {
-        copy(c, NULL, N * N * (long long)size_of(type));
-        double start = now();
-        multiply_host(devices, count, type, N, a, b, c);
-        if (rep >= 0) times[rep] = now() - start;
-    }
-    return median(times, REPS);
+    if (last) memset(j->c, 0xff, bytes_of(j, j->N));
 }
 
-#if HAVE_CUBLAS
+#ifndef __CUCC__
 /* Row-major, so A and B change places. */
-static double run_xt(cublasXtHandle_t handle, tmm_type type, size_t N)
+static void run_xt(const job *j)
 {
     static const float one = 1, zero = 0;
-    static const double one_double = 1, zero_double = 0;
-    double start = now();
-    if (type == TMM_FLOAT)
-        must_cublas(cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, (float *)B, N,
-                                  (float *)A, N, &zero, (float *)C, N),
-                    "cublasXtSgemm");
-    else
-        must_cublas(cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one_double,
-                                  (double *)B, N, (double *)A, N, &zero_double, (double *)C, N),
-                    "cublasXtDgemm");
-    return now() - start;
+    static const double one_d = 1, zero_d = 0;
+    const cublasXtHandle_t handle = (cublasXtHandle_t)j->handle;
+    const cublasOperation_t N = CUBLAS_OP_N;
+    const size_t n = (size_t)j->N;
+    must_cublas(j->type == TMM_FLOAT ? cublasXtSgemm(handle, N, N, n, n, n, &one, (float *)B, n,
+                                                     (float *)A, n, &zero, (float *)C, n)
+                                     : cublasXtDgemm(handle, N, N, n, n, n, &one_d, (double *)B, n,
+                                                     (double *)A, n, &zero_d, (double *)C, n),
+                "cublasXt?gemm");
 }
-#endif
 
-static double time_xt(const int *devices, int count, tmm_type type, long long N, long long *best)
+static double time_xt(job j, long long *best)
 {
-    *best = 0;
-#if HAVE_CUBLAS
-    const long long blocks[6] = {N, N / 2, 8192, 4096, 2048, 1024};
-    double shortest = HUGE_VAL, times[REPS];
+    const long long blocks[6] = {j.N, j.N / 2, 8192, 4096, 2048, 1024};
+    double shortest = HUGE_VAL;
     int list[MOST_DEVICES];
     cublasXtHandle_t handle;
-    memcpy(list, devices, (size_t)count * sizeof *list);
+    memcpy(list, j.devices, (size_t)j.count * sizeof *list);
     must_cublas(cublasXtCreate(&handle), "cublasXtCreate");
-    must_cublas(cublasXtDeviceSelect(handle, count, list), "cublasXtDeviceSelect");
-    long long last = N + 1;
+    must_cublas(cublasXtDeviceSelect(handle, j.count, list), "cublasXtDeviceSelect");
+    j.handle = handle;
     for (int n = 0; n < 6; n++) {
-        if (blocks[n] < 1 || blocks[n] >= last) continue;
-        last = blocks[n];
-        must_cublas(cublasXtSetBlockDim(handle, (int)last), "cublasXtSetBlockDim");
-        double took = run_xt(handle, type, (size_t)N), again = run_xt(handle, type, (size_t)N);
-        if (again < took) took = again;
-        if (took < shortest) shortest = took, *best = last;
+        if (blocks[n] < 1 || (n > 1 && blocks[n] >= blocks[1])) continue;
+        must_cublas(cublasXtSetBlockDim(handle, (int)blocks[n]), "cublasXtSetBlockDim");
+        const double took = time_of(run_xt, poison_host, &j);
+        if (took < shortest) shortest = took, *best = blocks[n];
         if (took > 2 * shortest) break;
     }
-    must_cublas(cublasXtSetBlockDim(handle, (int)*best), "cublasXtSetBlockDim");
-    for (int rep = -1; rep < REPS; rep++) {
-        double took = run_xt(handle, type, (size_t)N);
-        if (rep >= 0) times[rep] = took;
-    }
     must_cublas(cublasXtDestroy(handle), "cublasXtDestroy");
-    return median(times, REPS);
-#else
-    (void)devices, (void)count, (void)type, (void)N;
-    return 0;
-#endif
+    return shortest;
 }
+#else
+static double time_xt(job, long long *)
+{
+    return 0;
+}
+#endif
 
 /* ---------------------------------- checks ---------------------------------------------------- */
-static u64 expected; /* the checksum of C for the inputs at hand, once it is known to be right */
-static int is_known;
+static device d; /* the first one, where results are checked */
+static problem q;
+static u64 expected; /* the checksum of C for the inputs at hand; 0: none is known to be right */
 
-static int is_product(tmm_type type, long long N, const char *c)
+static int call_peer(const device_race *r, const contender *, int)
 {
-    double excess = 0;
-    task t;
-    memset(&t, 0, sizeof t);
-    t.work = freivalds_work, t.type = type, t.A = A, t.B = B, t.C = c, t.N = N;
-    t.seed = mix((u64)N);
-    in_parallel(&t, thread_count(), &excess);
-    return excess <= 1;
+    return multiply_theirs(r->d, r->q, 0, 0);
+}
+/* From the host memory that `how` is. */
+static int call_upload(const device_race *r, const contender *c, int)
+{
+    const size_t bytes = (size_t)(r->q->s.M * r->q->s.N) * type_size(r->q->element);
+    must(cudaMemcpyAsync(data_of(r->q, &r->q->C, 0), c->how, bytes, cudaMemcpyHostToDevice,
+                         r->d->stream),
+         "copy of C");
+    return 1;
 }
 
-static const char *check(tmm_type type, long long N, const char *c)
+static void take_problem(const job *j)
 {
-    u64 sum = checksum(type, c, N);
-    if (is_known) return sum == expected ? "same bits" : "OTHER BITS";
-    is_known = is_product(type, N, c);
-    expected = sum;
-    return is_known ? "ok" : "WRONG";
+    const shape s = {'N', 'N', j->N, j->N, j->N, j->N, j->N, j->N, 1, 0};
+    must(cudaSetDevice(devices[0]), "the first device");
+    get_pool(&d, lay_out(&q, &s, j->type, NULL));
+    (void)lay_out(&q, &s, j->type, d.pool);
+    q.seed = (u64)j->N;
 }
 
-static void new_inputs(tmm_type type, long long N)
+/* What a result is: the first is compared with a peer's, those that follow with its bits, unless
+   they may have others. */
+static const char *verify(const job *j, const char *c, int other_bits)
 {
-    fill(type, A, N, 2 * (u64)N);
-    fill(type, B, N, 2 * (u64)N + 1);
-    is_known = 0;
-}
-
-static void *pageable(long long bytes)
-{
-    void *x = malloc((size_t)bytes + 1);
-    if (!x) {
-        fprintf(stderr, "host: no host memory for %lld bytes\n", bytes);
+    const double bound = ((double)j->N + 2) * type_unit[j->type];
+    const device_race by = {&d, &q, bound, bound, 0, 0};
+    const int compare = expected == 0 || other_bits;
+    contender peer, ours;
+    memset(&peer, 0, sizeof peer), memset(&ours, 0, sizeof ours);
+    peer.call = call_peer, peer.theirs = 1, ours.call = call_upload, ours.how = c;
+    take_problem(j);
+    fill(&d, &q);
+    if (compare && (!check(&by, &peer, 0) || peer.result)) {
+        fprintf(stderr, BENCH ": what is compared with is %s\n", peer.result);
         exit(2);
     }
-    return x;
+    (void)check(&by, &ours, compare);
+    drop_pool(&d);
+    if (ours.result) return ours.result;
+    if (!compare) return ours.checksum == expected ? "same bits" : "OTHER BITS";
+    if (!other_bits) expected = ours.checksum;
+    return "ok";
+}
+
+/* Into A and B. */
+static void new_inputs(const job *j)
+{
+    const size_t bytes = bytes_of(j, j->N);
+    take_problem(j);
+    fill(&d, &q);
+    must(cudaStreamSynchronize(d.stream), "inputs");
+    must(cudaMemcpy(A, data_of(&q, &q.A, 0), bytes, cudaMemcpyDeviceToHost), "copy of A");
+    must(cudaMemcpy(B, data_of(&q, &q.B, 0), bytes, cudaMemcpyDeviceToHost), "copy of B");
+    drop_pool(&d);
+    expected = 0;
+}
+
+static job first_job(tmm_type type, long long N)
+{
+    const job j = {devices, 1, 0, type, N, A, B, C, o.kernel, NULL};
+    return j;
+}
+
+static char *pageable(size_t bytes)
+{
+    char *x = (char *)malloc(bytes + 1);
+    if (x) return x;
+    fprintf(stderr, BENCH ": no host memory for %zu bytes\n", bytes);
+    exit(2);
 }
 
 /* ---------------------------------- the points ------------------------------------------------ */
-/* One size on some of the devices; `beside` with cublasXt, `both` from pageable memory, too. */
-static void run_point(const int *devices, int count, tmm_type type, long long N, int resident,
-                      int beside, int both)
+/* The same in pageable memory. */
+static job to_pageable(job j)
 {
-    row r, *added;
-    long long bytes = N * N * (long long)size_of(type);
-    memset(&r, 0, sizeof r);
-    take_places(devices, count, type, N);
-    r.floor = time_copies(count, type, N, COPY_IN | COPY_OUT);
-    r.compute = time_compute(count, type, N, &r.kernel);
-    if (resident) {
-        double ms = time_resident(count, type, N);
-        added = add_row("resident", type, N, count, "device", ms);
-        added->compute = r.compute, added->kernel = r.kernel;
-        added->result = check(type, N, C);
-        finish_row(added);
-    }
-    leave_places(count);
-    for (int way = 0; way <= both; way++) {
-        char *a = way ? pageable_A : A, *b = way ? pageable_B : B, *c = way ? pageable_C : C;
-        if (way) copy(a, A, bytes), copy(b, B, bytes);
-        double ms = time_host(devices, count, type, N, a, b, c);
-        added = add_row("host", type, N, count, way ? "pageable" : "pinned", ms);
-        added->floor = r.floor, added->compute = r.compute, added->kernel = r.kernel;
-        added->result = check(type, N, c);
-        if (beside && way == 0) added->xt = time_xt(devices, count, type, N, &added->block);
-        if (added->xt > 0 && !is_product(type, N, C)) {
-            printf("cublasXt is WRONG here, so its time says nothing\n");
-            added->xt = 0;
-        }
-        finish_row(added);
-    }
+    const size_t bytes = bytes_of(&j, j.N);
+    memcpy(pageable_A, A, bytes), memcpy(pageable_B, B, bytes);
+    j.a = pageable_A, j.b = pageable_B, j.c = pageable_C;
+    return j;
 }
 
-/* Every way and number of devices, at a size off every tile: the same bits. */
-static int same_bits(tmm_type type)
+/* One size on some of the devices; `beside` with cublasXt, `both` from pageable memory, too. */
+static void run_point(job j, int resident, int beside, int both)
 {
-    long long N = ODD, bytes = N * N * (long long)size_of(type);
-    int good = 1;
-    const char *result;
-    char *a = (char *)pageable(bytes), *b = (char *)pageable(bytes), *c = (char *)pageable(bytes);
-    new_inputs(type, N);
-    copy(a, A, bytes), copy(b, B, bytes);
-    for (int count = 1; count <= o.device_count; count++)
-        for (int way = 0; way < 3; way++) {
-            if (way == 2) {
-                take_places(o.devices, count, type, N);
-                time_resident(count, type, N);
-                leave_places(count);
-            } else {
-                copy(way ? c : C, NULL, bytes);
-                multiply_host(o.devices, count, type, N, way ? a : A, way ? b : B, way ? c : C);
-            }
-            result = check(type, N, way == 1 ? c : C);
-            if (strcmp(result, "WRONG") == 0 || strcmp(result, "OTHER BITS") == 0) {
-                printf("%s, N = %lld, %d devices, %s: %s\n", type_names[type], N, count,
-                       way == 0   ? "pinned"
-                       : way == 1 ? "pageable"
-                                  : "resident",
-                       result);
-                good = 0;
-            }
+    const char *kernel;
+    row *r;
+    take_places(&j);
+    const double floor_ms = time_copies(j, COPY_IN | COPY_OUT), compute = time_compute(j, &kernel);
+    const double resident_ms = resident ? time_resident(j) : 0;
+    leave_places(&j);
+    if (resident) {
+        r = add_row("resident", &j, "device", resident_ms);
+        r->compute = compute, r->kernel = kernel, r->result = verify(&j, C, 0);
+        finish_row(r);
+    }
+    for (int way = 0; way <= both; way++) {
+        job from = way ? to_pageable(j) : j;
+        r = add_row("host", &j, way ? "pageable" : "pinned", time_of(run_host, poison_host, &from));
+        r->floor = floor_ms, r->compute = compute, r->kernel = kernel;
+        r->result = verify(&j, from.c, 0);
+        if (beside && way == 0) r->xt = time_xt(j, &r->block);
+        if (r->xt > 0 && strcmp(verify(&j, C, 1), "ok") != 0) {
+            printf("cublasXt is WRONG here, so its time says nothing\n");
+            r->xt = 0;
         }
-    free(a), free(b), free(c);
-    return good;
+        finish_row(r);
+    }
 }
 
 /* ---------------------------------- the course's case ----------------------------------------- */
-enum { WAY_MATMUL, WAY_HOST, WAY_TEXTBOOK, WAY_CUBLAS, WAYS };
-static const char *const way_names[WAYS] = {"tmm_dmatmul", "tmm_dgemm_host", "textbook",
-                                            "cublasDgemm"};
-#if HAVE_CUBLAS
-static cublasHandle_t cublas;
-#endif
-
-static void run_way(int way, long long N, const char *a, const char *b, char *c)
+static void run_matmul(const job *j)
 {
-    size_t bytes = (size_t)(N * N) * sizeof(double);
-    double *dA, *dB, *dC;
-    if (way == WAY_MATMUL) {
-        must_tmm(tmm_dmatmul(N, N, N, (const double *)a, (const double *)b, (double *)c),
-                 "tmm_dmatmul");
-        return;
+    must_tmm(tmm_dmatmul(j->N, j->N, j->N, (const double *)j->a, (const double *)j->b,
+                         (double *)j->c),
+             "tmm_dmatmul");
+}
+
+/* By TMM_SHARED_32, or cuBLAS, which has a stream of its own. */
+static void run_textbook(const job *j)
+{
+    const size_t bytes = bytes_of(j, j->N);
+    take_problem(j);
+    must(cudaMemcpy(data_of(&q, &q.A, 0), j->a, bytes, cudaMemcpyHostToDevice), "copy of A");
+    must(cudaMemcpy(data_of(&q, &q.B, 0), j->b, bytes, cudaMemcpyHostToDevice), "copy of B");
+    must(cudaDeviceSynchronize(), "copies");
+    if (!(j->ways ? multiply_theirs(&d, &q, 0, 0)
+                  : multiply(&q, TMM_SHARED_32, 0, &q.D, d.stream) == TMM_OK)) {
+        fprintf(stderr, BENCH ": the product of the textbook is refused\n");
+        exit(2);
     }
-    if (way == WAY_HOST) {
-        multiply_host(o.devices, 1, TMM_DOUBLE, N, a, b, c);
-        return;
-    }
-    must(cudaMalloc((void **)&dA, bytes), "device memory");
-    must(cudaMalloc((void **)&dB, bytes), "device memory");
-    must(cudaMalloc((void **)&dC, bytes), "device memory");
-    must(cudaMemcpy(dA, a, bytes, cudaMemcpyHostToDevice), "copy of A");
-    must(cudaMemcpy(dB, b, bytes, cudaMemcpyHostToDevice), "copy of B");
-    if (way == WAY_TEXTBOOK)
-        must_tmm(tmm_dgemm_with(TMM_SHARED_32, TMM_OP_N, TMM_OP_N, N, N, N, 1, dA, N, dB, N, 0, dC,
-                                N, 0),
-                 "tmm_dgemm_with");
-#if HAVE_CUBLAS
-    static const double one = 1, zero = 0;
-    if (way == WAY_CUBLAS)
-        must_cublas(cublasDgemm(cublas, CUBLAS_OP_N, CUBLAS_OP_N, (int)N, (int)N, (int)N, &one, dB,
-                                (int)N, dA, (int)N, &zero, dC, (int)N),
-                    "cublasDgemm");
-#endif
-    must(cudaMemcpy(c, dC, bytes, cudaMemcpyDeviceToHost), "copy of C");
-    cudaFree(dA);
-    cudaFree(dB);
-    cudaFree(dC);
+    must(cudaDeviceSynchronize(), "the product");
+    must(cudaMemcpy(j->c, data_of(&q, &q.D, 0), bytes, cudaMemcpyDeviceToHost), "copy of C");
+    drop_pool(&d);
+}
+
+/* New pages for the result. */
+static void take_fresh(job *j, int)
+{
+    free(j->c);
+    j->c = pageable(bytes_of(j, j->N));
 }
 
 static void run_course(void)
 {
-    enum { RUNS = 5 };
-    long long N = COURSE, bytes = N * N * (long long)sizeof(double);
-    double times[WAYS][RUNS];
-    const char *results[WAYS];
-    char *a = (char *)pageable(bytes), *b = (char *)pageable(bytes);
-    new_inputs(TMM_DOUBLE, N);
-    copy(a, A, bytes), copy(b, B, bytes);
-#if HAVE_CUBLAS
-    must_cublas(cublasCreate(&cublas), "cublasCreate");
-#endif
-    for (int run = -1; run < RUNS; run++)
-        for (int way = 0; way < WAYS; way++) {
-            if (way == WAY_CUBLAS && !HAVE_CUBLAS) continue;
-            char *c = (char *)pageable(bytes); /* new pages each time */
-            double start = now();
-            run_way(way, N, a, b, c);
-            double took = now() - start;
-            if (run >= 0) times[way][run] = took;
-            if (run == RUNS - 1) {
-                is_known = 0; /* the ways sum in different orders */
-                results[way] = check(TMM_DOUBLE, N, c);
-            }
-            free(c);
-        }
-    for (int way = 0; way < WAYS; way++) {
-        if (way == WAY_CUBLAS && !HAVE_CUBLAS) continue;
-        row *r = add_row(way_names[way], TMM_DOUBLE, N, 1, "fresh", median(times[way], RUNS));
-        r->result = results[way];
+    static const struct {
+        const char *name;
+        void (*run)(const job *);
+    } ways[] = {{"tmm_dmatmul", run_matmul},
+                {"tmm_dgemm_host", run_host},
+                {"textbook", run_textbook},
+                {"cublasDgemm", run_textbook}};
+    job j = first_job(TMM_DOUBLE, COURSE);
+    new_inputs(&j);
+    j = to_pageable(j);
+    for (int way = 0; way < 4; way++) {
+        j.c = NULL, j.ways = way == 3;
+        row *r = add_row(ways[way].name, &j, "fresh", time_of(ways[way].run, take_fresh, &j));
+        r->result = verify(&j, j.c, 1); /* the ways sum in different orders */
         finish_row(r);
+        free(j.c);
     }
-#if HAVE_CUBLAS
-    cublasDestroy(cublas);
-#endif
-    free(a), free(b);
 }
 
 /* ---------------------------------- rates of copies ------------------------------------------- */
-static void show_rate(const char *what, int devices, double bytes, double ms)
+static void show_rate(const char *how, const char *whom, int count, double bytes, double ms)
 {
-    printf("  %-44s %8.1f GB/s\n", what, bytes / ms * 1e-6);
-    if (csv)
-        fprintf(csv, "%s,,,%d,pinned,%.6g,,,,,,,,,,%.6g,,,\n", what, devices, ms,
-                bytes / ms * 1e-6);
+    char what[64];
+    const double rate = bytes / ms * 1e-6;
+    snprintf(what, sizeof what, "%s%s", how, whom);
+    printf("  %-44s %8.1f GB/s\n", what, rate);
+    if (csv) fprintf(csv, "%s,,,%d,pinned,%.6g,,,,,,,,,,%.6g,,,\n", what, count, ms, rate);
+}
+
+/* All of B from the first device to the second. */
+static void run_peers(const job *j)
+{
+    must(cudaSetDevice(j->devices[0]), "cudaSetDevice");
+    must(cudaMemcpyPeerAsync(places[1].B, j->devices[1], places[0].B, j->devices[0],
+                             bytes_of(j, j->N), places[0].in),
+         "copy between devices");
+    must(cudaStreamSynchronize(places[0].in), "copy between devices");
 }
 
 static void measure_rates(void)
 {
-    long long N = ON_CPU ? 128 : 8192; /* 256 MB a matrix */
-    double bytes = (double)(N * N) * sizeof(float), times[REPS];
-    new_inputs(TMM_FLOAT, N);
+    job j = first_job(TMM_FLOAT, RATES);
+    const double bytes = (double)bytes_of(&j, j.N);
+    new_inputs(&j);
     printf("copies from and to pinned memory, and between devices:\n");
-    for (int count = 1; count <= o.device_count; count += count == 1 ? o.device_count - 1 : 1) {
-        take_places(o.devices, count, TMM_FLOAT, N);
-        show_rate(count == 1 ? "to one device" : "to all devices", count, 2 * bytes,
-                  time_copies(count, TMM_FLOAT, N, COPY_IN));
-        show_rate(count == 1 ? "from one device" : "from all devices", count, bytes,
-                  time_copies(count, TMM_FLOAT, N, COPY_OUT));
-        show_rate(count == 1 ? "both ways at once: one device" : "both ways at once: all devices",
-                  count, 3 * bytes, time_copies(count, TMM_FLOAT, N, COPY_IN | COPY_OUT));
-        if (count > 1 && o.devices[0] != o.devices[1]) {
-            int can = 0, access[2] = {o.devices[0], o.devices[1]};
-            must(cudaDeviceCanAccessPeer(&can, access[0], access[1]), "cudaDeviceCanAccessPeer");
+    for (int several = 0; several <= (device_count > 1); several++) {
+        j.count = several ? device_count : 1;
+        take_places(&j);
+        const char *whom = several ? "all devices" : "one device";
+        show_rate("to ", whom, j.count, 2 * bytes, time_copies(j, COPY_IN));
+        show_rate("from ", whom, j.count, bytes, time_copies(j, COPY_OUT));
+        show_rate("both ways at once: ", whom, j.count, 3 * bytes,
+                  time_copies(j, COPY_IN | COPY_OUT));
+        if (several && j.devices[0] != j.devices[1]) {
+            int can = 0;
+            must(cudaDeviceCanAccessPeer(&can, j.devices[0], j.devices[1]), "access to a peer");
             for (int n = 0; n < 2 && can; n++) { /* as tmm_?gemm_host does; "already" is fine */
-                must(cudaSetDevice(access[n]), "cudaSetDevice");
-                cudaDeviceEnablePeerAccess(access[1 - n], 0);
+                must(cudaSetDevice(j.devices[n]), "cudaSetDevice");
+                cudaDeviceEnablePeerAccess(j.devices[1 - n], 0);
                 cudaGetLastError();
             }
-            for (int rep = -1; rep < REPS; rep++) {
-                double start = now();
-                must(cudaSetDevice(access[0]), "cudaSetDevice");
-                must(cudaMemcpyPeerAsync(places[1].B, access[1], places[0].B, access[0],
-                                         (size_t)bytes, places[0].in),
-                     "copy between devices");
-                must(cudaStreamSynchronize(places[0].in), "copy between devices");
-                if (rep >= 0) times[rep] = now() - start;
-            }
-            show_rate(can ? "from device to device" : "from device to device (no access)", 2, bytes,
-                      median(times, REPS));
+            show_rate("from device to device", can ? "" : " (no access)", 2, bytes,
+                      time_of(run_peers, NULL, &j));
         }
-        leave_places(count);
-        if (o.device_count == 1) break;
+        leave_places(&j);
     }
 }
 
 /* ---------------------------------- the job --------------------------------------------------- */
-static void *allocate_pinned(void *x)
-{
-    /* three at once: the time goes into pages, not into the GPU */
-    must(cudaMallocHost((void **)((char **)x)[0], *(size_t *)((char **)x)[1]), "pinned memory");
-    return NULL;
-}
-
-static void take_pinned(size_t bytes)
-{
-    char **matrices[3] = {&A, &B, &C};
-    void *arguments[3][2];
-    pthread_t threads[3];
-    int started[3];
-    for (int n = 0; n < 3; n++) {
-        arguments[n][0] = matrices[n], arguments[n][1] = &bytes;
-        started[n] = pthread_create(&threads[n], NULL, allocate_pinned, arguments[n]) == 0;
-        if (!started[n]) allocate_pinned(arguments[n]);
-    }
-    for (int n = 0; n < 3; n++)
-        if (started[n]) pthread_join(threads[n], NULL);
-}
-
 static void run_all(void)
 {
-    int several = o.device_count > 1;
-    const long long *shapes = o.shape_count ? o.shapes : several ? SEVERAL : ONE_DEVICE;
-    int count = o.shape_count ? o.shape_count : 2, listed = !o.shape_count && !o.quick;
-    int both = o.pageable || (!several && !o.shape_count);
-    long long largest = COURSE * COURSE * (long long)sizeof(double), sizes = 0;
-    if (o.quick && !o.shape_count) shapes = &QUICK, count = 1;
-    for (int n = 0; n < count; n++)
-        for (int type = 0; type < 2; type++) {
-            long long bytes = shapes[n] * shapes[n] * (long long)size_of((tmm_type)type);
-            if (o.types[type] && bytes > sizes) sizes = bytes;
-        }
-    if (sizes > largest) largest = sizes;
-    if (largest < 8192ll * 8192 * 4 && !ON_CPU) largest = 8192ll * 8192 * 4; /* for the rates */
-    if (largest < 128 * 128 * 4) largest = 128 * 128 * 4;
-    take_pinned((size_t)largest);
-    if (both) {
-        pageable_A = (char *)pageable(sizes);
-        pageable_B = (char *)pageable(sizes);
-        pageable_C = (char *)pageable(sizes);
+    const int several = device_count > 1, both = o.pageable || (!several && !o.shapes.count);
+    const long long *sizes = o.shapes.count ? o.shapes.at : several ? SEVERAL : ONE_DEVICE;
+    int count = o.shapes.count ? o.shapes.count : 2;
+    if (o.quick && !o.shapes.count) sizes = &QUICK, count = 1;
+    size_t most = (size_t)(RATES * RATES) * sizeof(float), square = 8 * (size_t)(COURSE * COURSE);
+    if (square > most) most = square;
+    for (int n = 0; n < count * 2; n++) {
+        square = (size_t)(sizes[n / 2] * sizes[n / 2]) * type_size((tmm_type)(n % 2));
+        if (o.types[n % 2] && square > most) most = square;
     }
+    must(cudaMallocHost((void **)&A, most), "pinned memory");
+    must(cudaMallocHost((void **)&B, most), "pinned memory");
+    must(cudaMallocHost((void **)&C, most), "pinned memory");
+    pageable_A = pageable(most), pageable_B = pageable(most), pageable_C = pageable(most);
     measure_rates();
-    for (int type = 0; type < 2; type++) {
-        if (!o.types[type]) continue;
-        int good = same_bits((tmm_type)type);
-        printf("%s, N = %lld, pinned, pageable, resident, 1 to %d devices: %s\n", type_names[type],
-               ODD, o.device_count, good ? "same bits" : "WRONG");
-        failures += !good;
+    printf("\n%-14s %-6s %6s %3s %-8s %10s %8s %9s %9s %6s %9s %6s %6s %6s %-9s  %s\n", "what",
+           "type", "N", "dev", "memory", "ms", "GFLOP/s", "floor", "compute", "limit", "Xt ms",
+           "block", "Xt/ms", "effic.", "result", "goal");
+    for (int n = 0; n < count * 2; n++) {
+        job j = first_job((tmm_type)(n / count), sizes[n % count]);
+        if (!o.types[n / count]) continue;
+        new_inputs(&j);
+        run_point(j, several, !several, both);
+        j.count = device_count;
+        if (several) run_point(j, 1, 1, both);
     }
-    heading();
-    for (int type = 0; type < 2; type++)
-        for (int n = 0; n < count && o.types[type]; n++) {
-            new_inputs((tmm_type)type, shapes[n]);
-            run_point(o.devices, 1, (tmm_type)type, shapes[n], several, !several, both);
-            if (several)
-                run_point(o.devices, o.device_count, (tmm_type)type, shapes[n], 1, 1, both);
-        }
-    if (listed && o.types[TMM_DOUBLE]) run_course();
-    cudaFreeHost(A);
-    cudaFreeHost(B);
-    cudaFreeHost(C);
+    if (!o.shapes.count && !o.quick && o.types[TMM_DOUBLE]) run_course();
+    cudaFreeHost(A), cudaFreeHost(B), cudaFreeHost(C);
     free(pageable_A), free(pageable_B), free(pageable_C);
 }
 
 int main(int count, char **words)
 {
-    int devices = 0, missed = 0;
-    struct cudaDeviceProp device;
-    double start = now();
+    const double start = now();
     if (!parse_options(count, words)) return 2;
-#if HAVE_CUBLAS
-    strict_cublas();
-#endif
-    must(cudaGetDeviceCount(&devices), "no usable CUDA device");
-    if (o.device_count == 0)
-        for (; o.device_count < devices && o.device_count < MOST_DEVICES; o.device_count++)
-            o.devices[o.device_count] = o.device_count;
+    must(cudaGetDeviceCount(&device_count), "no usable CUDA device");
+    if (o.devices.count) device_count = o.devices.count;
+    if (device_count > (int)MOST_DEVICES) device_count = MOST_DEVICES;
+    for (int n = 0; n < device_count; n++) devices[n] = o.devices.count ? (int)o.devices.at[n] : n;
+    must(cudaSetDevice(devices[0]), "the first device");
+    open_device(&d);
     csv = open_csv(o.csv);
     if (csv)
         fprintf(csv, "what,type,N,devices,memory,ms,gflops,floor_ms,compute_ms,compute_kernel,"
                      "times_limit,cublasxt_ms,cublasxt_block,cublasxt_over_ours,efficiency,gbytes,"
                      "result,goal,met\n");
-    must(cudaGetDeviceProperties(&device, o.devices[0]), "the first device");
-    must(cudaSetDevice(o.devices[0]), "the first device");
-    cuda_versions v = get_versions();
-    on_h200 = strstr(device.name, "H200") != NULL && o.kernel == TMM_AUTO;
-    printf("%d x %s, driver %s, CUDA %s, %d threads on the host%s\n", o.device_count, device.name,
-           v.driver, v.toolkit, thread_count(), ON_CPU ? "; all times are CPU times" : "");
+    on_h200 = strstr(d.name, "H200") != NULL && o.kernel == TMM_AUTO;
+    printf("%d x %s, driver %s, CUDA %s, %ld threads on the host%s\n", device_count, d.name,
+           d.v.driver, d.v.toolkit, sysconf(_SC_NPROCESSORS_ONLN),
+           ON_CPU ? "; all times are CPU times" : "");
     run_all();
-    for (int n = 0; n < row_count; n++) missed += rows[n].met == 0;
     if (on_h200) printf("%d goals missed\n", missed);
+    close_device(&d);
     if (!close_csv(csv, o.csv)) return 2;
-    printf("\n%.0f s; %s\n", (now() - start) / 1e3,
+    printf("\n%.0f s; %s\n", now() - start,
            failures ? "some results were WRONG" : "all results are right");
     return failures != 0;
 }

@@ -19,6 +19,10 @@ typedef struct plan_list {
 static plan_list *plans_listed; /* where the hook leaves plans, or NULL */
 static const plan *plan_forced; /* the only one that it lets pass, or NULL */
 static const double NEVER = 1e30;
+static inline int is_never(double ns) /* in clocks it was NEVER or HUGE_VAL */
+{
+    return !(ns < 0.1 * NEVER);
+}
 
 static inline void list_plans(plan_list *list)
 {
@@ -58,15 +62,18 @@ static inline int is_close(const plan *a, const plan *before)
            a->slices > before->slices && 4 * a->slices < 5 * before->slices;
 }
 
+/* By TMM__PLAN_WHOLE and so on. */
+static const char *const plan_cuts[] = {"whole", "slices", "reduce", "clusters", "last", "even"};
+enum { PLAN_CUTS = sizeof plan_cuts / sizeof *plan_cuts };
+
 /* "2 reduce 5", "0 whole"; nothing, if there is no plan. */
 static inline void name_plan(const plan *p, char name[PLAN_NAME])
 {
-    static const char *const cuts[] = {"whole", "slices", "reduce", "clusters", "last", "even"};
     name[0] = 0;
     if (!p) return;
     if (p->slices > 1)
-        snprintf(name, PLAN_NAME, "%d %s %d", p->instance, cuts[p->cut], p->slices);
+        snprintf(name, PLAN_NAME, "%d %s %d", p->instance, plan_cuts[p->cut], p->slices);
     else
-        snprintf(name, PLAN_NAME, "%d %s", p->instance, cuts[p->cut]);
+        snprintf(name, PLAN_NAME, "%d %s", p->instance, plan_cuts[p->cut]);
 }
 #endif

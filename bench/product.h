@@ -97,7 +97,7 @@ static inline void *data_of(const problem *q, const matrix *m, int set)
         const tmm_##letter##gemm__product p = letter##_product(q);                                 \
         tmm__plan plan;                                                                            \
         if (tmm_##letter##gemm__takes(kernel, &p) != TMM_OK) return HUGE_VAL;                      \
-        if (tmm_##letter##gemm__plan_by(kernel, &p, &plan) != TMM_OK) return HUGE_VAL;             \
+        tmm_##letter##gemm__plan_by(kernel, &p, &plan);                                            \
         return plan.time;                                                                          \
     }
 DEFINE_OURS(s, float)
@@ -128,6 +128,26 @@ static inline double predicted_for(const problem *q, tmm_kernel kernel)
     return q->element == TMM_FLOAT    ? s_time(q, kernel)
            : q->element == TMM_DOUBLE ? d_time(q, kernel)
                                       : i_time(q, kernel);
+}
+
+/* For a table of options: one of the first `high` types, into an array of flags. */
+static const char *const type_names[3] = {"float", "double", "int"};
+static inline int parse_type(const option *o, const char *value)
+{
+    int found = 0;
+    for (int n = 0; n < (int)o->high && value; n++)
+        if (strcmp(value, type_names[n]) == 0) ((int *)o->to)[n] = found = 1;
+    return found;
+}
+
+/* A kernel by its name; -1: there is none. */
+static inline int find_kernel(const char *word)
+{
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const char *name = tmm_kernel_string((tmm_kernel)k);
+        if (word && name && strcmp(name, word) == 0) return k;
+    }
+    return -1;
 }
 
 /* ---------------------------------- theirs ---------------------------------------------------- */

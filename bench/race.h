@@ -28,7 +28,7 @@ struct contender {
     int (*call)(const device_race *r, const contender *c, int number); /* 0: does not do this */
     int theirs;                                                        /* writes D, not C */
     tmm_kernel kernel;
-    int number;      /* of a candidate, of a loop */
+    int number;      /* of a loop */
     const void *how; /* a plan, an algorithm */
     cudaGraphExec_t graph;
     int per_graph, calls, rounds, done; /* calls: of a slice, graphs or products */
@@ -43,6 +43,7 @@ struct device_race {
     device *d;
     problem *q;
     double bound, strict; /* that errors must keep */
+    double most;          /* microseconds that one is timed for, but once it is; 0: as it takes */
     int drop;             /* contenders that are far behind, but the first */
 };
 
@@ -183,7 +184,12 @@ static inline int race(const device_race *r, contender *c, int count, race_way w
             c[n].rounds = 0;
     for (int n = 0; n < count && sustained; n++)
         if (c[n].rounds) c[n].rounds = ROUNDS_LONG;
-    take_turns(r, c, count, sustained ? SUSTAINED : SLICE);
+    double slice = sustained ? SUSTAINED : SLICE;
+    if (r->most > 0) slice = fmin(slice, r->most / (sustained ? ROUNDS_LONG : ROUNDS));
+    for (int n = 0; n < count && r->most > 0; n++)
+        if (c[n].rounds * c[n].us > r->most)
+            c[n].rounds = c[n].us < r->most ? (int)(r->most / c[n].us) : 1;
+    take_turns(r, c, count, slice);
     for (int n = 0; n < count; n++) {
         if (c[n].done) c[n].us = median(c[n].times, c[n].done);
         if (way == IN_GRAPHS && !c[n].done) c[n].us = 0;

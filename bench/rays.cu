@@ -19,7 +19,6 @@
 #include "../raytrace.cuh"
 #define BENCH "rays"
 #include "common.h"
-#include <time.h>
 
 #ifdef __CUCC__ /* on the CPU runner: to see that it works */
 enum { ON_CPU = 1, SIDE = 160, MOST_LAB = 128, CROWD = 13000, CROWD_SMALL = 14000, BATCHES = 1 };

@@ -8,7 +8,8 @@
            ./shapes --shapes bench/work.csv --use figure
            ./shapes --seed 7 --count 50 --kind 17-64 --type double --csv rows.csv
            ./shapes --shapes rows.csv    the same shapes again; a batch and an offset may be listed
-           ./shapes --regret             every kernel and plan at each shape: how good is the choice?
+           ./shapes --plans plans.csv --ms 20      every kernel and plan at each shape: a file of
+                                         times, and how good the choice is (bench/fit)
            ./shapes --list               only prints the shapes; needs no device
    Beside an older header: bench/peer.cu. All that is said of cuBLAS below then holds for it.
 
@@ -52,10 +53,11 @@
    - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
      numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
      tensor the numbers of a second round, are with packed operands. Behind "whole" stand the warps
-     of a block (outer) or of a tile (small). tensor_int8 has no plans: the device chooses. --regret
+     of a block (outer) or of a tile (small). tensor_int8 has no plans: the device chooses. --plans
      forces each plan that the launcher compares, one by one; of numbers of slices that are less
      than a quarter apart, one. Plans that are 15% behind the fastest after two slices are timed no
-     further, nor are those that are 40% behind before slices of 300 ms. */
+     further, nor are those that are half as long again when first called, or 40% behind before
+     slices of 300 ms. bench/times.h says what is in the file. */
 #include "plans.h"
 #define TMM_FLOAT_TENSOR  0 /* compiled, but taken only where they are asked for */
 #define TMM_DOUBLE_TENSOR 0
@@ -67,7 +69,7 @@
 #include "race.h"
 #include "rates.h"
 #include "shapes_options.h"
-#include "summary.h"
+#include "times.h"
 
 static const double STRICT = 32;      /* units that every strict order of sums keeps, TF32 not */
 static const double SHORT_WORK = 1e8; /* multiply-adds up to which SHARED_16 may be the fastest */
@@ -75,6 +77,7 @@ static const double SHORT_WORK = 1e8; /* multiply-adds up to which SHARED_16 may
 typedef struct bench {
     options o;
     report out;
+    FILE *plans; /* --plans, or NULL */
     rates r;
     double launch[2]; /* microseconds of an empty kernel: on a stream, in a graph */
     device d;
@@ -136,7 +139,8 @@ static size_t set_problem(bench *w, const shape *s, measured_type type)
 {
     const double unit = type_unit[element_of(type)];
     w->type = type;
-    w->race.d = &w->d, w->race.q = &w->q, w->race.drop = w->o.regret;
+    w->race.d = &w->d, w->race.q = &w->q, w->race.drop = w->plans != NULL;
+    w->race.most = 1e3 * w->o.ms;
     w->race.bound = ((double)s->K + 2) * unit, w->race.strict = STRICT * unit;
     (void)lay_out(&w->q, s, element_of(type), w->d.pool);
     return make_cold(&w->q, w->d.l2, w->o.cold);
@@ -177,14 +181,14 @@ static const plan *chosen_plan(const problem *q, tmm_kernel kernel, plan_list *l
     return found;
 }
 
-/* What --regret runs beside the choice, whose own time is that of TMM_AUTO: all kernels by all
+/* What --plans runs beside the choice, whose own time is that of TMM_AUTO: all kernels by all
    plans. */
 static int add_candidates(const bench *w, tmm_kernel chosen, contender *c, plan_list *lists)
 {
     const problem *q = &w->q;
     int count = 0;
     for (int k = 0; k < CANDIDATES; k++) {
-        const tmm_kernel kernel = candidates[k].kernel;
+        const tmm_kernel kernel = candidates[k];
         if (kernel != chosen && !is_candidate(w, kernel)) continue;
         const plan *own = chosen_plan(q, kernel, &lists[k]);
         const plan *last = NULL;
@@ -193,31 +197,52 @@ static int add_candidates(const bench *w, tmm_kernel chosen, contender *c, plan_
             if (one != own && is_close(one, last)) continue;
             last = one;
             if (kernel == chosen && one == own) continue;
-            c[count].number = k, c[count].kernel = kernel, c[count++].how = one;
+            c[count].kernel = kernel, c[count++].how = one;
         }
         if (lists[k].count == 0 && kernel != chosen && count < MOST_CONTENDERS - 2)
-            c[count].number = k, c[count++].kernel = kernel;
+            c[count++].kernel = kernel;
     }
     return count;
 }
 
-/* The times of all candidates, each by its best plan, and the best. */
+/* The best of all candidates. */
 static void set_best(row *r, const contender *c, int count)
 {
-    r->best = tmm_kernel_string(r->kernel), r->best_us = r->ours, r->plans = 1;
+    r->best = tmm_kernel_string(r->kernel), r->best_us = r->ours;
     memcpy(r->best_plan, r->plan, sizeof r->best_plan);
-    for (int n = 0; n < CANDIDATES; n++)
-        if (candidates[n].kernel == r->kernel) r->times[n] = r->ours;
     for (int n = 0; n < count; n++) {
-        double *time = &r->times[c[n].number];
         if (c[n].result && strcmp(c[n].result, "refused") != 0) r->result = c[n].result;
-        if (c[n].us <= 0) continue;
-        r->plans++;
-        if (*time <= 0 || c[n].us < *time) *time = c[n].us;
-        if (r->best_us > 0 && c[n].us >= r->best_us) continue;
-        r->best = candidates[c[n].number].name, r->best_us = c[n].us;
+        if (c[n].us <= 0 || (r->best_us > 0 && c[n].us >= r->best_us)) continue;
+        r->best = tmm_kernel_string(c[n].kernel), r->best_us = c[n].us;
         name_plan((const plan *)c[n].how, r->best_plan);
     }
+}
+
+/* Was it timed in turn with the others, or is it the fastest of its kernel? The rest says little: it
+   was called a few times, and is far behind. */
+static int is_worth_a_line(const contender *c, int count, int number)
+{
+    if (c[number].us <= 0 || c[number].done > 0) return c[number].us > 0;
+    for (int n = 1; n < count; n++)
+        if (c[n].kernel == c[number].kernel && c[n].us > 0 && c[n].us < c[number].us) return 0;
+    return 1;
+}
+
+/* Lines of the file of times: for the choice, which has the kernel and the plan that are given, and
+   for candidates. */
+static void write_plans(const bench *w, const row *r, const plan *own, const contender *c,
+                        int count)
+{
+    write_times_shape(w->plans, r);
+    for (int n = 0; n < count; n++) {
+        const tmm_kernel kernel = n ? c[n].kernel : r->kernel;
+        const plan *how = n ? (const plan *)c[n].how : own;
+        if (!is_worth_a_line(c, count, n)) continue;
+        force_plan(how);
+        write_times(w->plans, kernel, how, 1e3 * c[n].us, predicted_for(&w->q, kernel));
+        force_plan(NULL);
+    }
+    fflush(w->plans);
 }
 
 /* The time by TMM_AUTO at the same shape, if it is among the rows before. */
@@ -255,7 +280,7 @@ static void contest(bench *w, row *r, contender *c, int count, int theirs)
         if (first_theirs * c[0].us > c[theirs].us * first.us)
             c[0] = first, c[theirs].us = first_theirs;
     }
-    if (!w->o.regret && !c[0].result && !same_bits(&w->race, &c[0])) {
+    if (!w->plans && !c[0].result && !same_bits(&w->race, &c[0])) {
         c[0].result = "VARIES";
         w->failures++;
     }
@@ -276,11 +301,12 @@ static void run_shape(bench *w, const shape *s, measured_type type)
     (void)set_problem(w, s, type);
     w->q.seed = mix(w->o.seed + (u64)w->row_count);
     r->s = *s, r->type = type, r->kernel = chosen_for(&w->q, auto_of(type));
-    name_plan(chosen_plan(&w->q, r->kernel, &lists[CANDIDATES]), r->plan);
+    const plan *own = chosen_plan(&w->q, r->kernel, &lists[CANDIDATES]);
+    name_plan(own, r->plan);
     r->cold = w->q.cold;
     fill(&w->d, &w->q);
-    if (w->o.regret) count += others = add_candidates(w, r->kernel, c + 1, lists);
-    if (!w->o.regret && HAS_THEIRS && (type != TYPE_INT || HAS_PEER)) theirs = count++;
+    if (w->plans) count += others = add_candidates(w, r->kernel, c + 1, lists);
+    if (!w->plans && HAS_THEIRS && (type != TYPE_INT || HAS_PEER)) theirs = count++;
     for (int n = 0; n < count; n++) c[n].call = call_ours;
     c[0].kernel = auto_of(type);
     if (theirs) c[theirs].call = call_theirs, c[theirs].theirs = 1, c[theirs].kernel = c[0].kernel;
@@ -292,7 +318,10 @@ static void run_shape(bench *w, const shape *s, measured_type type)
     if (theirs && c[theirs].us > 0) r->cublas = c[theirs].us;
     if (type == TYPE_TENSOR || type == TYPE_INT8)
         r->strict = strict_time(w, s, type == TYPE_TENSOR ? TYPE_FLOAT : TYPE_DOUBLE);
-    if (w->o.regret) set_best(r, c + 1, others);
+    if (w->plans) {
+        set_best(r, c + 1, others);
+        write_plans(w, r, own, c, count);
+    }
     set_limit(w, r);
     write_row(&w->out, r);
     print_row(r);
@@ -318,11 +347,25 @@ static void get_memory(bench *w)
     }
 }
 
+/* On what the times of --plans are measured. Predictions depend on how many clusters of blocks that
+   have a multiprocessor each fit on the device, which differs from one H100 to the next. */
+static void write_times_head(const bench *w)
+{
+    const tmm__device *device = tmm__current_device();
+    const int *clusters = tmm__clusters((const void *)empty, device->shared / 2, 8, 32);
+    fprintf(w->plans, "# %s, driver %s, CUDA %s, seed %llu", w->d.name, w->d.v.driver,
+            w->d.v.toolkit, w->o.seed);
+    if (w->o.ms > 0) fprintf(w->plans, ", %g ms a plan", w->o.ms);
+    fprintf(w->plans, "\n# clusters of 2 to %d blocks:", TMM__MOST_CLUSTER);
+    for (int n = 2; n <= TMM__MOST_CLUSTER; n++) fprintf(w->plans, " %d", clusters[n]);
+    fprintf(w->plans, "\n" TIMES_COLUMNS "\n");
+}
+
 static void set_up(bench *w)
 {
     open_device(&w->d);
-    w->out.csv = open_csv(w->o.csv);
-    w->out.regret = w->o.regret, w->out.seed = w->o.seed;
+    w->out.csv = open_csv(w->o.csv), w->plans = open_csv(w->o.plans);
+    w->out.seed = w->o.seed;
     memcpy(w->out.device, w->d.name, sizeof w->out.device);
     snprintf(w->out.cublas, sizeof w->out.cublas, "%s", HAS_PEER ? THEM_LONG : w->d.cublas_version);
     w->out.v = w->d.v;
@@ -336,8 +379,9 @@ static void set_up(bench *w)
            w->r.read * 1e-12, w->r.flops[0] * 1e-12, w->r.flops[1] * 1e-12, w->r.flops[2] * 1e-12,
            w->r.flops[3] * 1e-12, w->launch[0], w->launch[1]);
     printf("type   op M,N,K                kind    kernel             ours us %s\n",
-           w->o.regret ? "   best us  slower  best" : " theirs us   ratio  part of limit");
+           w->plans ? "   best us  slower  best" : " theirs us   ratio  part of limit");
     write_head(&w->out);
+    if (w->plans) write_times_head(w);
 }
 
 /* All shapes by all types, or as many as there is time for; how many shapes by all of theirs. */
@@ -367,7 +411,7 @@ int main(int count, char **words)
     if (w->o.list) return list_shapes(w->shapes, w->count);
     set_up(w);
     const int measured = run_all(w, &left_out);
-    print_summary(w->rows, w->row_count, w->o.regret);
+    print_summary(w->rows, w->row_count, w->plans != NULL);
     if (w->o.least > 0) below = print_below(w->rows, w->row_count, w->o.least);
     if (left_out) printf("\n%d rows left out: this device has too little memory\n", left_out);
     if (measured < w->count)
@@ -376,6 +420,7 @@ int main(int count, char **words)
     close_device(&w->d);
     free(w->rows);
     int kept = close_csv(w->out.csv, w->o.csv);
+    kept = close_csv(w->plans, w->o.plans) && kept;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, BENCH ": cannot write to the standard output\n");
         kept = 0;

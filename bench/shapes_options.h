@@ -5,10 +5,10 @@
 #include <time.h>
 
 typedef struct options {
-    int types[TYPES], kind, count, regret, list, cold;
+    int types[TYPES], kind, count, list, cold;
     u64 seed;
-    double seconds, least; /* 0: no end; nothing is asked for */
-    const char *csv, *shapes, *use;
+    double seconds, least, ms; /* 0: no end; nothing is asked for; as long as it takes */
+    const char *csv, *shapes, *use, *plans;
 } options;
 
 static inline void print_help(void)
@@ -28,7 +28,9 @@ static inline void print_help(void)
            "                     (the last two may be missing)\n"
            "  --use WORD         of these, the ones with that word in the column \"use\"\n"
            "  --list             prints the shapes, as such a file, and ends\n"
-           "  --regret           every kernel and plan at each shape, instead of cuBLAS\n"
+           "  --plans FILE       every kernel and plan at each shape, instead of cuBLAS: a line\n"
+           "                     for each\n"
+           "  --ms N             times each of them for that many milliseconds, or one call\n"
            "  --cold             no operands are in L2 when a call begins, small ones neither\n"
            "  --least RATIO      the exit status is 1 if ours is slower than that times " THEM_LONG
            "\n"
@@ -69,9 +71,8 @@ static inline int parse_options(int count, char **words, options *o)
         if (strcmp(word, "--help") == 0) {
             print_help();
             exit(0);
-        } else if (strcmp(word, "--regret") == 0 || strcmp(word, "--list") == 0 ||
-                   strcmp(word, "--cold") == 0) {
-            *(word[2] == 'r' ? &o->regret : word[2] == 'l' ? &o->list : &o->cold) = 1;
+        } else if (strcmp(word, "--list") == 0 || strcmp(word, "--cold") == 0) {
+            *(word[2] == 'l' ? &o->list : &o->cold) = 1;
             continue;
         } else if (strcmp(word, "--seed") == 0) {
             if (!parse_number(value, 0, 0, LLONG_MAX, &number))
@@ -85,6 +86,10 @@ static inline int parse_options(int count, char **words, options *o)
             if (!parse_number(value, 0, 1, 1000000, &number))
                 return refuse("--seconds is a whole number from 1 to 1000000, not '%s'", shown);
             o->seconds = (double)number;
+        } else if (strcmp(word, "--ms") == 0) {
+            if (!parse_number(value, 0, 1, 1000000, &number))
+                return refuse("--ms is a whole number from 1 to 1000000, not '%s'", shown);
+            o->ms = (double)number;
         } else if (strcmp(word, "--type") == 0) {
             if (!parse_type(value, o))
                 return refuse("--type is float, double, tensor, int8, int or all, not '%s'", shown);
@@ -92,9 +97,10 @@ static inline int parse_options(int count, char **words, options *o)
         } else if (strcmp(word, "--kind") == 0) {
             o->kind = find_kind(value);
             if (o->kind < 0) return refuse("--kind: no kind is called '%s'", shown);
-        } else if (strcmp(word, "--csv") == 0 || strcmp(word, "--shapes") == 0) {
+        } else if (strcmp(word, "--csv") == 0 || strcmp(word, "--shapes") == 0 ||
+                   strcmp(word, "--plans") == 0) {
             if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
-            *(word[2] == 'c' ? &o->csv : &o->shapes) = value;
+            *(word[2] == 'c' ? &o->csv : word[2] == 's' ? &o->shapes : &o->plans) = value;
         } else if (strcmp(word, "--use") == 0) {
             if (!value || value[0] == '-') return refuse("%s needs a word", word);
             o->use = value;
@@ -108,7 +114,7 @@ static inline int parse_options(int count, char **words, options *o)
     }
     if (!any_type) (void)parse_type("all", o);
 #ifdef PEER
-    if (o->regret) return refuse("%s is not for a build with a peer", "--regret");
+    if (o->plans) return refuse("%s is not for a build with a peer", "--plans");
 #endif
     if (o->use && !o->shapes) return refuse("%s needs --shapes", "--use");
     return 1;

@@ -15,7 +15,6 @@
 #include "check.h"
 #include "draw.h"
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -57,13 +56,6 @@ typedef struct worker {
     tmm_status status; /* of the last product */
     long long made, graphs, failures;
 } worker;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---------------------------------- products -------------------------------------------------- */
 #define DEFINE_CALL(letter, T)                                                                  \

@@ -32,23 +32,10 @@ static inline tmm_type element_of(measured_type type)
 typedef enum limit_kind { BY_MEMORY, BY_ARITHMETIC, BY_LAUNCH, LIMIT_KINDS } limit_kind;
 static const char *const limit_names[LIMIT_KINDS] = {"memory", "arithmetic", "launch"};
 
-/* What TMM_AUTO chooses among: --regret times all that can do a shape, by all of their plans. */
-typedef struct candidate {
-    const char *name;
-    tmm_kernel kernel;
-} candidate;
-static const candidate candidates[] = {
-    {"shared_16", TMM_SHARED_16},
-    {"register_64", TMM_REGISTER_64},
-    {"register_128", TMM_REGISTER_128},
-    {"pipelined", TMM_PIPELINED},
-    {"small", TMM_SMALL},
-    {"skinny", TMM_SKINNY},
-    {"outer", TMM_OUTER},
-    {"narrow", TMM_NARROW},
-    {"direct", TMM_DIRECT},
-    {"tensor", TMM_TENSOR},
-    {"tensor_int8", TMM_TENSOR_INT8},
+/* What TMM_AUTO chooses among: --plans times all that can do a shape, by all of their plans. */
+static const tmm_kernel candidates[] = {
+    TMM_SHARED_16, TMM_REGISTER_64, TMM_REGISTER_128, TMM_PIPELINED, TMM_SMALL,       TMM_SKINNY,
+    TMM_OUTER,     TMM_NARROW,      TMM_DIRECT,       TMM_TENSOR,    TMM_TENSOR_INT8,
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
@@ -64,11 +51,9 @@ typedef struct row {
     int graph, cold;
     double ms;     /* that ours was timed for */
     double strict; /* for TYPE_TENSOR and TYPE_INT8: ours, of TYPE_FLOAT and TYPE_DOUBLE */
-    /* --regret: the fastest of all, its time, and of each candidate its best plan's; plans:
-       timed. */
+    /* --plans: the fastest of all, and its time. */
     const char *best;
-    double best_us, times[CANDIDATES];
-    int plans;
+    double best_us;
 } row;
 
 /* ---------------------------------- statistics ------------------------------------------------ */
@@ -140,7 +125,6 @@ static inline int in_group(const row *r, int group)
 /* Where rows go, and what all of them say. */
 typedef struct report {
     FILE *csv; /* or NULL */
-    int regret;
     char device[256], cublas[32];
     cuda_versions v;
     u64 seed;
@@ -149,14 +133,8 @@ typedef struct report {
 static inline void write_head(const report *out)
 {
     if (!out->csv) return;
-    fprintf(out->csv, "type," SHAPE_COLUMNS ",kind,kernel,plan,");
-    if (out->regret) {
-        fprintf(out->csv, "auto_us,best,best_plan,best_us,regret,plans,");
-        for (int k = 0; k < CANDIDATES; k++) fprintf(out->csv, "%s_us,", candidates[k].name);
-    } else {
-        fprintf(out->csv, "ours_us," THEM "_us,ratio,");
-    }
-    fprintf(out->csv, "limit_us,bound,part," THEM "_part,method,cache,ms,error,result,device,"
+    fprintf(out->csv, "type," SHAPE_COLUMNS ",kind,kernel,plan,ours_us," THEM "_us,ratio,"
+                      "limit_us,bound,part," THEM "_part,method,cache,ms,error,result,device,"
                       "driver,toolkit,cublas,seed\n");
 }
 static inline void write_number(FILE *file, double x)
@@ -175,15 +153,8 @@ static inline void write_row(const report *out, const row *r)
     write_shape(file, &r->s);
     fprintf(file, ",%s,%s,%s,", kind_names[kind_of(&r->s)], tmm_kernel_string(r->kernel), r->plan);
     write_number(file, r->ours);
-    if (out->regret) {
-        fprintf(file, "%s,%s,", r->best, r->best_plan);
-        write_number(file, r->best_us);
-        fprintf(file, "%.4f,%d,", regret_of(r), r->plans);
-        for (int k = 0; k < CANDIDATES; k++) write_number(file, r->times[k]);
-    } else {
-        write_number(file, r->cublas);
-        write_number(file, ratio_of(r));
-    }
+    write_number(file, r->cublas);
+    write_number(file, ratio_of(r));
     write_number(file, r->limit);
     fprintf(file, "%s,", limit_names[r->bound]);
     write_number(file, r->ours > 0 ? r->limit / r->ours : 0);

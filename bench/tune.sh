@@ -2,7 +2,7 @@
 # bench/tune.sh [SECONDS]: the row of this GPU (device 0) for tmm__gpus in
 # src/tiledmm/once/tuning.h: its clock at work, nanoseconds of an empty launch, bytes of memory in a
 # nanosecond and of L2, measured in some ten seconds by bench/tune.cu. Then, for SECONDS (default
-# 120, 0: not at all), how well TMM_AUTO chooses with that row: bench/shapes --regret, built with it.
+# 120, 0: not at all), how well TMM_AUTO chooses with that row: bench/shapes --plans, built with it.
 # Some five minutes, compilers included. What it cannot do it says in a sentence; then the exit
 # status is 1.
 set -u
@@ -12,7 +12,7 @@ fail() {
     printf 'tune.sh: %s\n' "$1" >&2
     exit 1
 }
-[ $# -le 1 ] || fail "it takes one number at most: seconds for bench/shapes --regret"
+[ $# -le 1 ] || fail "it takes one number at most: seconds for bench/shapes --plans"
 seconds=${1-120}
 [[ $seconds =~ ^[0-9]{1,3}$ ]] || fail "'$seconds' is no number of seconds from 0 to 999"
 for tool in nvcc nvidia-smi; do
@@ -39,10 +39,10 @@ sed "/^static const tmm__gpu tmm__gpus\[\] = {/r $work/row.txt" tiledmm.cuh >$wo
     fail "tiledmm.cuh has no place for the row"
 nvcc -O3 "${architecture[@]}" $work/bench/shapes.cu -lcublas -o $work/shapes >$work/nvcc.txt 2>&1 ||
     fail "bench/shapes.cu does not build: see $work/nvcc.txt"
-timeout $((seconds + 180)) $work/shapes --regret --seconds "$seconds" --csv $work/regret.csv \
-    >$work/regret.txt 2>&1 || fail "bench/shapes --regret failed: see $work/regret.txt"
+timeout $((seconds + 180)) $work/shapes --plans $work/plans.csv --ms 20 --seconds "$seconds" \
+    >$work/plans.txt 2>&1 || fail "bench/shapes --plans failed: see $work/plans.txt"
 awk '/, slower than the best plan by$/ { type = $1 }
     type && $1 == "all" {
         printf "%s %s shapes, slower than the best plan by %s in the mean, by %s at the 95th percentile\n",
             type, $2, $3, $4
-        type = "" }' $work/regret.txt
+        type = "" }' $work/plans.txt

@@ -8,6 +8,7 @@
            -DWITH_CUBLAS -lcublas                     and these for a row by cuBLAS)
    Run     ./matmul                  1024 x 1024, float
            ./matmul 3000 --type double
+           ./matmul 300 --why        how TMM_AUTO chooses; nothing is multiplied
 
    A, B and C are row-major. Times of kernels are medians by CUDA events; "end to end" is the wall
    time of allocation, copies, kernel, copy back and release. Sums of higher precision check all.
@@ -64,15 +65,21 @@ static const struct type_functions {
     double unit; /* unit roundoff, 0 for integers */
     tmm_status (*multiply)(int, int, long long, const void *, const void *, void *);
     tmm_kernel (*choice)(long long, long long, long long, long long);
+    tmm_status (*explain)(tmm_kernel, tmm_op, tmm_op, long long, long long, long long, long long,
+                          const char *, char *, size_t);
 } types[3] = {
-    {"float", sizeof(float), 5.9604644775390625e-8, s_multiply, tmm_sgemm_choice},
-    {"double", sizeof(double), 1.1102230246251565e-16, d_multiply, tmm_dgemm_choice},
-    {"int", sizeof(int), 0, i_multiply, tmm_igemm_choice},
+    {"float", sizeof(float), 5.9604644775390625e-8, s_multiply, tmm_sgemm_choice,
+     tmm_sgemm_explain},
+    {"double", sizeof(double), 1.1102230246251565e-16, d_multiply, tmm_dgemm_choice,
+     tmm_dgemm_explain},
+    {"int", sizeof(int), 0, i_multiply, tmm_igemm_choice, tmm_igemm_explain},
 };
 
 /* ---------------------------------- options --------------------------------------------------- */
 static int chosen = ALL, reps = DEFAULT_REPS; /* the first: a tmm_kernel */
 static int with_cpu = 1; /* its rows: 0 none, 1 if they are quick, 2 in any case */
+static int why;          /* nothing is multiplied: what TMM_AUTO compares is shown */
+static const char *gpu;  /* for which GPU; NULL: this one */
 
 static void print_help(void)
 {
@@ -84,14 +91,18 @@ static void print_help(void)
     for (int n = 0; n < TMM_KERNEL_COUNT; n++)
         printf("%s %s", n % 5 ? "" : "\n                          ",
                tmm_kernel_string((tmm_kernel)n));
-    printf("\n                           (skinny: M or N of 16 at most; tensor_int8: double;\n"
-           "                           tensor: double, and float if this program is\n"
-           "                           compiled with -DTMM_FLOAT_TENSOR=0)\n"
-           "  --reps R                 timings per row, of which the median is shown (default %d)\n"
-           "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
-           "  --csv FILE               write the table to FILE as well\n"
-           "  -h, --help               this text\n",
-           DEFAULT_REPS);
+    printf(
+        "\n                           (skinny: M or N of 16 at most; tensor_int8: double;\n"
+        "                           tensor: double, and float if this program is\n"
+        "                           compiled with -DTMM_FLOAT_TENSOR=0)\n"
+        "  --reps R                 timings per row, of which the median is shown (default %d)\n"
+        "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
+        "  --why                    no product: the time that each kernel should take, its tile\n"
+        "                           and what binds it, which is how TMM_AUTO chooses\n"
+        "  --gpu WORD               the same for another GPU, by a word of its name: H100, H200\n"
+        "  --csv FILE               write the table to FILE as well\n"
+        "  -h, --help               this text\n",
+        DEFAULT_REPS);
 }
 
 static int refuse(const char *why, const char *word)
@@ -121,6 +132,11 @@ static int parse_options(int count, char **words, const char **csv_file)
             exit(0);
         } else if (strcmp(word, "--no-cpu") == 0 || strcmp(word, "--cpu") == 0) {
             with_cpu = word[2] == 'n' ? 0 : 2, takes_value = 0;
+        } else if (strcmp(word, "--why") == 0) {
+            why = 1, takes_value = 0;
+        } else if (strcmp(word, "--gpu") == 0) {
+            if (!*value || *value == '-') return refuse("--gpu needs a word of a name, not", value);
+            why = 1, gpu = value;
         } else if (strcmp(word, "--type") == 0) {
             while (n < 3 && strcmp(value, types[n].name) != 0) n++;
             if (n == 3) return refuse("--type is float, double or int, not", value);
@@ -541,12 +557,27 @@ static int set_up(void)
     return 0;
 }
 
+/* What TMM_AUTO compares for this product: --why. */
+static int explain(void)
+{
+    char text[4096];
+    const tmm_kernel kernel = chosen == TMM_AUTO_TENSOR ? TMM_AUTO_TENSOR : TMM_AUTO;
+    if (types[type].explain(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 1, gpu, text, sizeof text)) {
+        fprintf(stderr, "matmul: %s\nmatmul: --help lists what can be asked\n", tmm_last_error());
+        return 2;
+    }
+    printf("%s", text);
+    return 0;
+}
+
 int main(int count, char **words)
 {
     const char *csv_file = NULL;
     check_output();
     atexit(check_output);
-    if (!parse_options(count, words, &csv_file) || !get_device()) return 2;
+    if (!parse_options(count, words, &csv_file)) return 2;
+    if (why) return explain();
+    if (!get_device()) return 2;
     if (csv_file && !open_csv(csv_file, 1)) return 2; /* before the work */
     printf("C (%lld x %lld) = A (%lld x %lld) times B (%lld x %lld), %s, row-major\n", M, N, M, K,
            K, N, types[type].name);

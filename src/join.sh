@@ -27,7 +27,7 @@ check_part() {
         /^#[ ]*if/ { opened[++depth] = FNR }
         /^#[ ]*(else|elif)/ && depth == 0 { fault(FNR, "#else or #elif without an #if in this part") }
         /^#[ ]*endif/ && depth-- == 0 { fault(FNR, "#endif without an #if in this part") }
-        /^#[ ]*include "/ && !/"(tiledmm|raytrace)\.cuh"/ { fault(FNR, "a part must not include another one") }
+        /^#[ ]*include [^<]/ && !/include (TMM|RAYT)_HEADER$/ { fault(FNR, "a part must not include another one") }
         END {
             if (bad) exit 1
             if (depth > 0) fault(opened[depth], "this #if has no #endif in this part")
@@ -91,8 +91,9 @@ check_all() {
     for name in $(headers); do
         check_list "$name" || { status=1; continue; }
         [ -r "$name.cuh" ] || { printf 'join: %s.cuh is not there: ./build.sh join makes it\n' "$name" >&2; status=1; continue; }
-        cmp -s <(joined "$name") "$name.cuh" && continue
-        line=$(cmp <(joined "$name") "$name.cuh" 2>&1 | sed -n 's/.* line \([0-9]*\)$/\1/p')
+        # cmp ends at the first difference: what cat then says is no fault
+        cmp -s <(joined "$name" 2>/dev/null) "$name.cuh" && continue
+        line=$(cmp <(joined "$name" 2>/dev/null) "$name.cuh" 2>&1 | sed -n 's/.* line \([0-9]*\)$/\1/p')
         [ -n "$line" ] || line=$(wc -l <"$name.cuh")
         printf 'join: %s.cuh:%d is not what the parts give: %s differs. Edit the part, then ./build.sh join\n' \
             "$name" "$line" "$(where "$name" "$line" || echo "its end")" >&2
@@ -103,7 +104,7 @@ check_all() {
 
 case ${1-} in
 '') join_all ;;
---check) [ $# = 1 ] || refuse "--check takes nothing behind it"; check_all ;;
+--check) [ $# = 1 ] || refuse "--check takes nothing after it"; check_all ;;
 --where)
     [ $# = 2 ] || refuse "--where takes FILE:LINE, for example tiledmm.cuh:1234"
     file=${2%:*} line=${2##*:} name=$(basename "${2%:*}" .cuh)

@@ -245,6 +245,25 @@ done
 check "C99: TMM_TYPE without TMM_NAME is refused with a sentence" \
     refused "TMM_TYPE is defined without TMM_NAME" gcc -std=c99 -I. -c "$work/name.c" -o "$work/refused.o"
 
+# ---- another name for the header ------------------------------------------------------------------
+# It includes itself, so it has to know its name.
+mkdir "$work/renamed"
+cp tiledmm.cuh "$work/renamed/product.cuh"
+printf '#define TMM_HEADER "product.cuh"\n#define TMM_SIMPLE\n#include "product.cuh"\n' >"$work/renamed.cu"
+sed -n '/^int main/,$p' "$work/less.cu" >>"$work/renamed.cu"
+printf '#include "product.cuh"\n' >"$work/nameless.c"
+renamed() { # NAME COMMAND...: the compiler sees no header but the renamed one
+    local name=$1
+    shift
+    check "$name: a renamed header, with TMM_HEADER" "$@" -I"$work/renamed" "$work/renamed.cu" -o "$work/renamed.program"
+}
+renamed "CPU runner" cpu/cucc -O0
+check "CPU runner: the renamed header multiplies" "$work/renamed.program"
+check "C99: a renamed header, with TMM_HEADER" gcc -std=c99 -pedantic -Wall -Wextra -Werror -I"$work/renamed" \
+    -DTMM_HEADER='"product.cuh"' -c "$work/nameless.c" -o "$work/refused.o"
+check "C99: a renamed header without TMM_HEADER is refused with a sentence" \
+    refused "define TMM_HEADER" gcc -std=c99 -I"$work/renamed" -c "$work/nameless.c" -o "$work/refused.o"
+
 # ---- nvcc -----------------------------------------------------------------------------------------
 with_nvcc() { # NAME FOLDER FLAG PID
     local name=$1 folder=$work/$2 file
@@ -274,6 +293,7 @@ if have nvcc; then
     check "included twice: nvcc" compiles_and_runs "$work/twice.gpu" "${gpu[@]}" -DTMM_SIMPLE "$work/twice.cu"
     check "nvcc: TMM_SIMPLE and TMM_NO_HOST leave out what they say" leaves_out "$work/less.gpu.o" "${gpu[@]}"
     wrong_macros nvcc "${gpu[@]}"
+    renamed nvcc nvcc "${gpu[@]:2}"
 
     # PyCUDA puts the source into extern "C" { } and compiles it to a cubin, whose kernels it finds
     # by their plain names. Only kernels have a bank of arguments, .nv.constant0.
@@ -289,7 +309,7 @@ if have nvcc; then
     done
 else
     skip "nvcc: the six files compile and link, with and without -rdc=true" "$no_nvcc"
-    skip "nvcc: TMM_NO_READY_MADE, a second inclusion, macros that do not fit" "$no_nvcc"
+    skip "nvcc: TMM_NO_READY_MADE, a second inclusion, macros that do not fit, a renamed header" "$no_nvcc"
     skip "PyCUDA's way: compiles inside extern \"C\"" "$no_nvcc"
 fi
 

@@ -95,6 +95,16 @@ kernels=$(sed '1,/^  --kernel NAME/d; /^ *(skinny/,$d' "$work/out.txt")
 lists_kernels() { [ "$(wc -w <<<"$kernels")" -ge 15 ] && for k in shared_16 tensor tensor_int8 auto; do grep -qw "$k" <<<"$kernels" || return; done; }
 check "--help: the kernels, as --kernel takes them" lists_kernels
 
+# ---- why ------------------------------------------------------------------------------------------
+explains() { # WORDS: they are in the first line, the second has the kernel; no product
+    [ "$status" = 0 ] && [ ! -s "$work/err.txt" ] && ! grep -q 'Test\|GFLOP' "$work/out.txt" &&
+        head -n 1 "$work/out.txt" | grep -q "^300 x 200 x 100.*$1" && sed -n 2p "$work/out.txt" | grep -q '^\* '
+}
+run 300 200 100 --why
+check "--why: how TMM_AUTO chooses, and no product" explains multiprocessors
+run 300 200 100 --gpu H200 --type double
+check "--gpu: for a GPU that is not here" explains "NVIDIA H200.*: \(small\|tensor\)"
+
 # ---- sizes, types, rows ---------------------------------------------------------------------------
 is_shape() { passed && lines_up && says "C ($1 x $2) = A ($1 x $3) times B ($3 x $2"; }
 run 70
@@ -227,6 +237,7 @@ refuses "an unknown option after good ones" "unknown option '--fast'" 64 --no-cp
 refuses "an unknown type" "not 'half'" --type half
 refuses "an unknown kernel" "'tensor_9'" --kernel tensor_9
 refuses "no repetitions" "--reps must be a whole number from 1 to 1000, not '0'" --reps 0
+refuses "a GPU that nobody has measured" "'Voodoo'" --gpu Voodoo
 refuses "two sizes" "one size, or three" 64 64
 refuses "four sizes" "too many with '4'" 1 2 3 4
 refuses "a negative size" "not '-5'" -5
@@ -234,7 +245,7 @@ refuses "a size of 0" "not '0'" 0
 refuses "a size with letters" "not '5x'" 5x
 refuses "an empty size" "not ''" ""
 refuses "a size beyond 64 bits" "not '99999999999999999999'" 99999999999999999999
-for option in type kernel reps csv; do
+for option in type kernel reps csv gpu; do
     refuses "--$option without a value" "--$option" 64 --$option
 done
 refuses "no name as the file of --csv" "--csv needs the name of a file" 64 --csv ""

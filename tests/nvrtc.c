@@ -28,10 +28,11 @@ static char *read_file(const char *folder, const char *name)
     return text;
 }
 
-/* The PTX, or NULL; a warning counts as an error. */
-static char *compile(const char *source, const char *header, const char *option)
+/* The PTX, or NULL; a warning counts as an error. `header`: the text of a header in memory. */
+static char *compile_named(const char *source, const char *header, const char *name,
+                           const char *option)
 {
-    const char *names[1] = {"tiledmm.cuh"}, *options[2] = {"--gpu-architecture=compute_80", option};
+    const char *names[1] = {name}, *options[2] = {"--gpu-architecture=compute_80", option};
     nvrtcProgram program;
     size_t size = 0;
     char *ptx = NULL;
@@ -49,6 +50,11 @@ static char *compile(const char *source, const char *header, const char *option)
     }
     nvrtcDestroyProgram(&program);
     return ptx;
+}
+
+static char *compile(const char *source, const char *header, const char *option)
+{
+    return compile_named(source, header, "tiledmm.cuh", option);
 }
 
 /* README's call, which tests/nvrtc.sh has put into readme.h. */
@@ -95,26 +101,28 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
         for (int n = 0; n < count; n++) tap_note("entry %s", entries[n]);
 }
 
-#define SIMPLE(letter)                                                                       \
-    "tmm_" letter "gemm_global tmm_" letter "gemm_shared_8 tmm_" letter                      \
-    "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
-    "gemm_register_128 "
-/* what other types than float and double have; and what these have besides */
-#define FAST(letter)                                                                             \
-    "tmm_" letter "gemm_reduce tmm_" letter "gemm_small_16x32 tmm_" letter                       \
-    "gemm_small_32x64 tmm_" letter "gemm_outer_wide tmm_" letter "gemm_outer_narrow tmm_" letter \
+/* what every type has with TMM_SIMPLE; of float besides; what every type has without it */
+#define SIMPLE(letter) \
+    "tmm_" letter "gemm_global tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_128 "
+#define TILES(letter) \
+    "tmm_" letter "gemm_shared_8 tmm_" letter "gemm_shared_16 tmm_" letter "gemm_register_64 "
+#define FAST(letter)                                                      \
+    "tmm_" letter "gemm_reduce tmm_" letter "gemm_outer_wide tmm_" letter \
     "gemm_direct tmm_" letter "gemm_sum "
-#define MORE(letter)                                                                               \
-    "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 tmm_" letter \
-    "gemm_skinny_k_4 tmm_" letter "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter \
-    "gemm_skinny_lines_16 "
+/* what float and double have besides */
+#define FLOATING(letter)                                                                \
+    "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 " \
+    "tmm_" letter "gemm_outer_narrow "
 
 static const char kernels[] = SIMPLE("s") FAST("s")
-    MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "
-              "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 tmm_sgemm_narrow_sum " /* float */
-    SIMPLE("d") FAST("d") MORE("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
-                                    "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " /* double */
-    SIMPLE("i") FAST("i") "tmm_igemm_pipelined ";
+    FLOATING("s") "tmm_sgemm_shared_8 tmm_sgemm_shared_16 "
+                  "tmm_sgemm_register_64 tmm_sgemm_small_16x32 tmm_sgemm_small_32x64 "
+                  "tmm_sgemm_skinny_k_4 tmm_sgemm_skinny_k_16 tmm_sgemm_skinny_lines_4 "
+                  "tmm_sgemm_skinny_lines_16 tmm_sgemm_pipelined_any tmm_sgemm_pipelined_tn "
+                  "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d")
+                      FLOATING("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
+                                    "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " SIMPLE("i")
+                                        FAST("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
 
 int main(int count, char **words)
 {
@@ -136,6 +144,13 @@ int main(int count, char **words)
     test_entries("from a folder", ptx, kernels);
     free(ptx);
 
+    ptx = compile_named("#define TMM_SIMPLE\n#define TMM_NO_DOUBLE\n#define TMM_NO_INT\n"
+                        "#define TMM_HEADER \"product.cuh\"\n#include \"product.cuh\"\n",
+                        header, "product.cuh", NULL);
+    test_compiled("from memory under another name", ptx);
+    test_entries("from memory under another name", ptx, SIMPLE("s") TILES("s"));
+    free(ptx);
+
     ptx = compile("#define TMM_NO_READY_MADE\n"
                   "#define TMM_TYPE unsigned\n"
                   "#define TMM_NAME u\n"
@@ -147,7 +162,7 @@ int main(int count, char **words)
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
-                 "tmm_ugemm_register_128 tmm_ugemm_pipelined " FAST("u"));
+                 "tmm_ugemm_register_128 tmm_ugemm_pipelined_any tmm_ugemm_small_16x32 " FAST("u"));
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

@@ -7,16 +7,38 @@
 check "the headers are what the parts give" bash src/join.sh --check
 
 # --- what a part may know ---
-# none FOLDER PATTERN WHAT: no line of code in the folder has the pattern.
+# code FOLDER: the lines of its parts without comments, as FILE:LINE:TEXT; all lines of a #define begin with #.
+code() {
+    find "src/$1" -type f \( -name '*.h' -o -name '*.cuh' \) -exec awk '
+        FNR == 1 { inside = 0 }
+        {
+            rest = $0
+            text = ""
+            while (rest != "") {
+                at = index(rest, inside ? "*/" : "/*")
+                if (!inside) text = text (at ? substr(rest, 1, at - 1) : rest)
+                rest = at ? substr(rest, at + 2) : ""
+                if (at) inside = !inside
+            }
+            print FILENAME ":" FNR ":" (goes_on ? "#" : "") text
+            goes_on = text ~ /\\$/
+        }' {} +
+}
+# none FOLDER PATTERN WHAT: no line of code in the folder has the pattern. ^: from its first character on.
 none() {
-    local found
-    found=$(find "src/$1" -type f \( -name '*.h' -o -name '*.cuh' \) -exec grep -nE -- "$2" {} + | grep -vE ':[0-9]+: *(/\*|\*|   [a-zA-Z])' | head -n 3)
+    local found before='.*'
+    [[ $2 != ^* ]] || before=
+    found=$(code "$1" | grep -E -- "^[^:]*:[0-9]*:$before(${2#^})" | head -n 3)
     if [ -z "$found" ]; then ok "src/$1 $3"; else not_ok "src/$1 $3: $found"; fi
 }
 none tiledmm/host 'TMM_TYPE|TMM_NAME|TMM_FN|TMM_SUM' "knows no element type"
 none tiledmm/host '<<<|TMM_(GLOBAL|SHARED|REGISTER|PIPELINED|SMALL|SKINNY|TENSOR)\b' "knows no kernel"
-none tiledmm/once '^[^#]*\bTMM_FN\(|<<<' "has nothing that is made per type"
+none tiledmm/once '^[^#]*\bTMM_FN\(' "has nothing that is made per type"
+none tiledmm/once '<<<' "launches no kernel"
 none raytrace/kernels 'rayt_status|cudaError|cudaStream' "knows nothing of the host"
+none . '\bgoto\b' "has no goto"
+none . '\b(int|bool) [A-Z]{2}[A-Z_0-9]*[,)]' "has no function with a parameter in capitals"
+none . '\b_\([0-9]+, *,' "has no instance without a name"
 launchers=$(grep -rlE '<<<[a-z]|cudaLaunchKernel[A-Za-z]*\(' src/raytrace)
 if [ "$launchers" = src/raytrace/host/launch.h ]; then
     ok "of src/raytrace only host/launch.h launches kernels"
@@ -131,6 +153,7 @@ refused() {
         bash "$copy/src/join.sh" $way >"$work/said" 2>&1
         status=$?
         [ $status = 1 ] || bad="$bad join $way ends with $status;"
+        ! grep -v '^join: ' "$work/said" >"$work/other" || bad="$bad join $way says, too, '$(head -n 1 "$work/other")';"
         grep -qF -- "$wanted" "$work/said" || bad="$bad join $way says '$(head -n 1 "$work/said")';"
     done
     (cd "$copy" && sha256sum --quiet -c "$before" >/dev/null 2>&1) || bad="$bad a header has changed;"
@@ -147,6 +170,8 @@ close_if() { printf '#endif\n' >>"$kernel"; }
 wanted="$kernel:$(($(wc -l <$kernel) + 1)): #endif without" refused "an #endif without #if" close_if
 include_part() { printf '#include "global.cuh"\n' >>"$kernel"; }
 wanted="a part must not include" refused "an inclusion of a part" include_part
+include_macro() { printf '#include TMM_OTHER\n' >>"$kernel"; }
+wanted="a part must not include" refused "an inclusion by a macro other than TMM_HEADER" include_macro
 long_part() { yes '/* */' | head -n 600 >>"$kernel"; }
 wanted="at most 600 lines" refused "a part of more than 600 lines" long_part
 wrong_name() { sed -i '1s/shared/other/' "$kernel"; }

@@ -214,6 +214,15 @@ loads_pairs() {
         grep -q 'LDC\.64 R[0-9]*, c\[0x3\]\[R' "$work/b.sass" && ! grep 'ULDC.*c\[0x3\]' "$work/b.sass"
 }
 check "CPU runner: by a relative path, from another folder" from_below "$PWD/cpu/cucc"
+mkdir "$work/renamed"
+cp raytrace.cuh "$work/renamed/rays.cuh"
+sed 's/raytrace\.cuh/rays.cuh/' "$work/a.cu" >"$work/renamed.cu"
+renamed() { # COMMAND...: the compiler sees no header but the renamed one
+    "$@" -I"$work/renamed" -DRAYT_HEADER='"rays.cuh"' -c "$work/renamed.cu" -o "$work/renamed.o"
+}
+check "CPU runner: a renamed header, with RAYT_HEADER" renamed cpu/cucc
+check "CPU runner: a renamed header without RAYT_HEADER is refused with a sentence" \
+    refused "define RAYT_HEADER" cpu/cucc -I"$work/renamed" -c "$work/renamed.cu" -o "$work/renamed.o"
 check "CPU runner: beside tiledmm.cuh" "${cpu[@]}" "$work/both.cu" -o "$work/both"
 check "CPU runner: too large a RAYT_MAX_CONST is refused with a sentence" \
     refused "RAYT_MAX_CONST must be 64 to 65536" "${cpu[@]}" -c "$work/large.cu" -o "$work/large.o"
@@ -234,6 +243,7 @@ for compiler in g++ clang++; do
     done
 done
 if have nvcc; then
+    check "nvcc: a renamed header, with RAYT_HEADER" renamed nvcc "${gpu[@]:2}"
     check "nvcc: beside tiledmm.cuh" "${gpu[@]}" "$work/both.cu" -o "$work/both"
     # Uniform loads from the constant table were many times slower on a GPU (bench/NOTES.md), and
     # which kind the compiler takes depends on how the loop is written.

@@ -54,13 +54,23 @@ at_most "README.md: numbers, those in links apart" 145 "$(sed 's/](\([^)]*\))/]/
 at_most "CONTRIBUTING.md: lines" 60 "$(wc -l <CONTRIBUTING.md)"
 
 # README's ladder and the manual name every kernel of the list; sizes of tiles, such as _64, apart.
-kernels=$(grep -oE 'KERNEL\(TMM_[A-Z]+' src/tiledmm/once/kernels.h | sed 's/.*(//' | sort -u)
+kernels=$(grep -oE 'KERNEL\(TMM_[A-Z0-9_]+' src/tiledmm/once/kernels.h | sed -E 's/.*\(//; s/_[0-9]+$//' | sort -u)
 for page in README.md src/tiledmm/manual.h; do
     bad=
     for kernel in $kernels; do grep -qw -- "$kernel" "$page" || bad="$bad $kernel is not there;"; done
     [ "$(wc -w <<<"$kernels")" -ge 8 ] || bad="$bad no list of kernels;"
     report "$page: names of all kernels" "$bad"
 done
+
+# The contents of the manual name every kernel, too: TMM_TENSOR_INT8 as KERNEL TENSOR INT8.
+contents=$(sed -n '/^ *CONTENTS/,$p' src/tiledmm/manual.h | tr -s ' \n' ' ')
+bad=
+for kernel in $kernels; do
+    name=${kernel#TMM_}
+    [[ $contents == *"KERNEL ${name//_/ }"[,\ ]* ]] || bad="$bad $kernel is not there;"
+done
+[ -n "$contents" ] || bad="$bad no contents;"
+report "src/tiledmm/manual.h: contents name all kernels" "$bad"
 
 # The first program of README, from its #include to the end of main.
 sed -n '/^```c/,/^```$/p' README.md | sed '/^```$/q' | sed -n '/^#include/,/^}/p' >"$work/readme.c"
@@ -99,10 +109,10 @@ results=bench/results/h200
 
 figures ladder '
     function put(rung, v, k) { k = rung " " $3 " " $4; if (!(k in best) || v > best[k]) best[k] = v }
-    FILENAME ~ /gemm.csv$/ && $4 == $5 && $4 == $6 && $4 ~ /^(128|1024|4096)$/ {
+    FILENAME ~ /gemm.csv$/ && $4 == $5 && $4 == $6 && $4 == 4096 {
         if ($1 == "shared_32") put("TMM_SHARED", $13 / 1000)
         else if ($1 ~ /^register_/) put("TMM_REGISTER", $13 / 1000)
-        else if ($1 ~ /^(global|pipelined|small)$/) put("TMM_" toupper($1), $13 / 1000)
+        else if ($1 ~ /^(global|pipelined)$/) put("TMM_" toupper($1), $13 / 1000)
         else if ($1 == "tensor") put("TMM_TENSOR, double", $13 / 1000)
         else if ($1 == "cuBLAS") put("cuBLAS", $13 / 1000)
     }
@@ -110,13 +120,13 @@ figures ladder '
     $5 == $6 && $5 == $7 && $12 == 0 { k = "TMM_TENSOR, float float " $5; if (!(k in best)) best[k] = $19 }
     END { for (k in best) print k "\t" best[k] }' $results/gemm.csv $results/gemm_cublas.csv
 compare "README.md: the ladder is that of gemm.csv and gemm_cublas.csv" ladder < <(awk -F' *[|] *' '
-    /^\| rung/ { on = 1; next } on && !/^\|/ { on = 0 }
+    /^\| rung \| idea \| float/ { on = 1; next } on && !/^\|/ { on = 0 }
     on && !/---/ {
         rung = $2
         sub(/^\[/, "", rung)
         sub(/\].*/, "", rung)
-        split("float 128,float 1024,float 4096,double 128,double 1024,double 4096", column, ",")
-        for (i = 1; i <= 6; i++) if ($(3 + i) != "-") print rung " " column[i] "\t" $(3 + i)
+        split("float 4096,double 4096", column, ",")
+        for (i = 1; i <= 2; i++) if ($(3 + i) != "-") print rung " " column[i] "\t" $(3 + i)
     }' README.md)
 
 # Sustained: a figure of gemm_cublas.csv below the table, and in the manual.
@@ -144,12 +154,46 @@ figures shapes '
             print t " worst\t" ratio[t, 1]
         }
     }' $results/shapes.csv
-said=$(
-    sed -n 's/.* is \([0-9.]*\) times that of cuBLAS in float and \([0-9.]*\) in double (.*/float mean\t\1\ndouble mean\t\2/p' README.md
-    sed -n 's/.*one shape in twenty is below \([0-9.]*\) and \([0-9.]*[0-9]\)\..*/float 5th\t\1\ndouble 5th\t\2/p' README.md
-)
-[ "$(wc -l <<<"$said")" = 4 ] || said=$'two figures of each type\t1'
-compare "README.md: random shapes are those of shapes.csv, by type" shapes <<<"$said"
+# By kind, as README's table bounds them: the first kind that fits, geometric mean and worst.
+said=$(sed -n 's/^| tiny: M x N x K up to \([0-9]*\) million |.*/\1/p; s/^| narrow: else, M or N up to \([0-9]*\) |.*/\1/p
+    s/^| mid: else, M x N x K up to \([0-9]*\) billion |.*/\1/p' README.md | paste -sd ' ')
+figures kinds '
+    FNR == 1 { split("'"$said"'", most, " ") }
+    FNR > 1 && $15 > 0 {
+        work = $4 * $5 * $6
+        kind = work <= most[1] * 1e6 ? "tiny" : $4 <= most[2] || $5 <= most[2] ? "narrow" : work <= most[3] * 1e9 ? "mid" : "large"
+        key = kind " " $1
+        count[key]++
+        logs[key] += log($15)
+        if (!(key in worst) || $15 < worst[key]) worst[key] = $15
+    }
+    END { for (key in count) print key " mean\t" exp(logs[key] / count[key]) "\n" key " worst\t" worst[key] }' $results/shapes.csv
+compare "README.md: kinds of shapes are those of shapes.csv" kinds < <(awk -F' *[|] *' '
+    /^\| (tiny|narrow|mid|large): / {
+        sub(/:.*/, "", $2)
+        split("float,double,tensor", column, ",")
+        for (i = 1; i <= 3; i++)
+            if ($(2 + i) != "-") {
+                split($(2 + i), x, ", ")
+                print $2 " " column[i] " mean\t" x[1] "\n" $2 " " column[i] " worst\t" x[2]
+            }
+        rows++
+    }
+    END { if (rows != 4) print "four kinds\t1" }' README.md)
+# A rung at the shape of its own: the ratio where TMM_AUTO took it.
+figures own_shapes '
+    FNR > 1 && ($1 == "float" || $1 == "double") { print "TMM_" toupper($11) " " $4 " x " $5 " x " $6 " " $1 "\t" $15 }
+    ' $results/shapes.csv
+compare "README.md: shapes of rungs are those of shapes.csv" own_shapes < <(awk -F' *[|] *' '
+    /^\| rung \| idea \| M x N x K/ { on = 1; next } on && !/^\|/ { on = 0 }
+    on && !/---/ {
+        rung = $2
+        gsub(/^\[|\].*/, "", rung)
+        print rung " " $4 " float\t" $5
+        if ($6 != "-") print rung " " $4 " double\t" $6
+        rows++
+    }
+    END { if (rows < 5) print "five rungs\t1" }' README.md)
 compare "bench/notes/choice.md: random shapes are those of shapes.csv" shapes < <(awk -F' *[|] *' '
     $2 == "all" && split("float double tensor", type, " ") {
         for (i = 1; i <= 3; i++) {
@@ -244,14 +288,11 @@ compare "README.md: rays are those of rays.csv" rays < <(awk -F' *[|] *' '
     }' README.md)
 
 figures host '
-    FILENAME ~ /x4/ && $1 == "host" && $3 == 16384 && $5 == "pinned" { print $2 " " $4 "\t" $6 }
-    FILENAME ~ /x4/ && $1 == "host" && $3 == 16384 && $4 == 4 { print $2 " Xt\t" $12 }
-    FILENAME ~ /x2/ && $1 == "host" && $3 == 16384 && $4 == 2 { print $2 " 2\t" $6 }
-    ' $results/host_x2.csv $results/host_x4.csv
-compare "README.md: many GPUs are those of host_x2.csv and host_x4.csv" host < <(awk -F' *[|] *' '
-    /^\| (float|double) \| [0-9]/ {
-        print $2 " 1\t" $3 "\n" $2 " 2\t" $4 "\n" $2 " 4\t" $5 "\n" $2 " Xt\t" $6
-    }' README.md)
+    $1 == "host" && $3 == 16384 && $5 == "pinned" { print $2 " " $4 "\t" $6 }
+    $1 == "host" && $3 == 16384 && $4 == 4 { print $2 " Xt\t" $12 }
+    ' $results/host_x4.csv
+compare "README.md: many GPUs are those of host_x4.csv" host < <(awk -F' *[|] *' '
+    /^\| (float|double) \| [0-9]/ { print $2 " 1\t" $3 "\n" $2 " 4\t" $4 "\n" $2 " Xt\t" $5 }' README.md)
 
 # The tables of the pages of notes under Now. Keys: page, row, column.
 figures notes '

@@ -404,6 +404,103 @@ static void test_pretended(void)
     become(&is);
 }
 
+/* Where a kernel's sums find no room TMM_AUTO takes another, and leaves the sentence of an older
+   error alone. */
+static void test_no_room(void)
+{
+    const tmm__device is = *tmm__current_device();
+    const pretended little = {"sm_80 with 10 KB for a block", 80, 16, 10000, 1.4, 200, 256e3};
+    const asked shapes[] = {{0, 300, 300, 300}, {0, 8, 4000, 3000}, {3, 500000000, 3, 7}};
+    int wrong = 0;
+    (void)tmm_sgemm(TMM_OP_N, TMM_OP_N, -5, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1, 0);
+    pretend(&little);
+    for (int n = 0; n < (int)(sizeof shapes / sizeof *shapes); n++) {
+        const tmm_kernel kernels[2] = {s_choice_of(&shapes[n], 500000000),
+                                       d_choice_of(&shapes[n], 500000000)};
+        for (int type = 0; type < 2; type++)
+            wrong += kernels[type] == TMM_SMALL || kernels[type] == TMM_SKINNY;
+    }
+    become(&is);
+    tap_ok(wrong == 0 && strstr(tmm_last_error(), "M is negative") != NULL,
+           "kernels without room are not chosen, and the last error is: %s", tmm_last_error());
+}
+
+/* The text of tmm_?gemm_explain: a line for each kernel, the chosen one first, then by time. */
+typedef tmm_status explanation(tmm_kernel, tmm_op, tmm_op, long long, long long, long long,
+                               long long, const char *, char *, size_t);
+
+static void test_explanation(const char *type, explanation *explain, const char *gpu,
+                             tmm_kernel chosen)
+{
+    char text[4096];
+    const asked a = {0, 300, 200, 100};
+    const tmm_status status =
+        explain(TMM_AUTO, TMM_OP_N, TMM_OP_N, a.M, a.N, a.K, 1, gpu, text, sizeof text);
+    int lines = 0, starred = 0, unsorted = 0, rows = 0;
+    double last = 0;
+    for (char *at = text, *end; status == TMM_OK && (end = strchr(at, '\n')) != NULL;
+         at = end + 1) {
+        char mark = 0, name[32] = "";
+        double time = 0;
+        *end = 0;
+        if (sscanf(at, "%c %31s %lf us", &mark, name, &time) < 2 || (mark != '*' && mark != ' '))
+            continue; /* the first, or the last */
+        lines++;
+        starred += mark == '*' && lines == 1 &&
+                   (gpu != NULL || strcmp(name, tmm_kernel_string(chosen)) == 0);
+        unsorted += time > 0 && lines > 2 && time < last;
+        if (time > 0 && mark == ' ') last = time;
+    }
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) rows += tmm_sgemm__row((tmm_kernel)k) != NULL;
+    tap_ok(lines == rows && starred == 1 && unsorted == 0,
+           "%s explained for %s: %d lines for %d kernels, %d are chosen, %d out of order", type,
+           gpu ? gpu : "this device", lines, rows, starred, unsorted);
+}
+
+static void test_explain(void)
+{
+    char text[4096], less[4096];
+    const tmm_op no = TMM_OP_N;
+    test_explanation("float", tmm_sgemm_explain, NULL, tmm_sgemm_choice(300, 200, 100, 1));
+    test_explanation("double", tmm_dgemm_explain, NULL, tmm_dgemm_choice(300, 200, 100, 1));
+    test_explanation("int", tmm_igemm_explain, NULL, tmm_igemm_choice(300, 200, 100, 1));
+    test_explanation("float", tmm_sgemm_explain, "H100", TMM_AUTO);
+    test_explanation("double", tmm_dgemm_explain, "H200", TMM_AUTO);
+    tap_ok(tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, NULL, NULL, 9) == TMM_ERROR_ARGUMENT &&
+               strstr(tmm_last_error(), "text is NULL") != NULL,
+           "explain: %s", tmm_last_error());
+    tap_ok(tmm_sgemm_explain(TMM_SMALL, no, no, 9, 9, 9, 1, NULL, text, 9) == TMM_ERROR_ARGUMENT &&
+               strstr(tmm_last_error(), "kernel is") != NULL,
+           "explain: %s", tmm_last_error());
+    tap_ok(tmm_sgemm_explain(TMM_AUTO, no, (tmm_op)7, 9, 9, 9, 1, NULL, text, 9) ==
+                   TMM_ERROR_ARGUMENT &&
+               strstr(tmm_last_error(), "opB is 7") != NULL,
+           "explain: %s", tmm_last_error());
+    tap_ok(tmm_sgemm_explain(TMM_AUTO, no, no, 9, 0, 9, 1, NULL, text, 9) == TMM_ERROR_ARGUMENT &&
+               strstr(tmm_last_error(), "N is less") != NULL,
+           "explain: %s", tmm_last_error());
+    tap_ok(tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, "Voodoo", text, 9) ==
+                   TMM_ERROR_ARGUMENT &&
+               strstr(tmm_last_error(), "'Voodoo'") != NULL,
+           "explain: %s", tmm_last_error());
+    /* Room for all of it and its end; one byte less; none. What is behind stays. */
+    const tmm_status whole =
+        tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, NULL, text, sizeof text);
+    const size_t length = strlen(text);
+    memset(less, 'x', sizeof less);
+    const int exact = tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, NULL, less, length + 1);
+    tap_ok(whole == TMM_OK && exact == TMM_OK && strcmp(less, text) == 0 &&
+               less[length + 1] == 'x' && strstr(tmm_last_error(), "'Voodoo'") != NULL,
+           "explain: a text of just so many bytes, and the last error stays");
+    memset(less, 'x', sizeof less);
+    const int cut = tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, NULL, less, length);
+    const int none = tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, NULL, less + length, 0);
+    tap_ok(cut == TMM_ERROR_MEMORY && none == TMM_ERROR_MEMORY && less[length - 1] == 0 &&
+               strncmp(less, text, length - 1) == 0 && less[length] == 'x' &&
+               strstr(tmm_last_error(), "room for 0 bytes") != NULL,
+           "explain: too few bytes: %s", tmm_last_error());
+}
+
 /* Which part of what KERNEL TENSOR of double copies begins within sectors of L2, of 32 bytes: by the
    leading dimensions, K, the ops, whether the last step is the short one, and packing. */
 static void test_sectors(void)
@@ -486,6 +583,8 @@ int main(void)
     test_checks();
     test_tuning();
     test_sectors();
+    test_no_room();
+    test_explain();
     test_pretended();
     test_threads();
     cudaFree(dA);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/shapes.cu and bench/gemm.cu without a GPU: what they draw and refuse, files of shapes, and that
-# their checks find what is wrong, on the CPU runner.
+# bench/shapes.cu, gemm.cu, host.cu and accuracy.cu without a GPU: what they draw and refuse, files of
+# shapes, and that their checks find what is wrong, on the CPU runner.
 # shellcheck disable=SC2016,SC2317,SC2329 # $ is for awk; functions are called through check
 . "$(dirname "$0")/tap.bash"
 program=$work/shapes
@@ -81,6 +81,8 @@ check "a type that is none" refuses 2 "float, double, tensor, int8, int or all, 
 check "a kind that is none" refuses 2 "no kind is called 'huge'" "$program" --kind huge
 check "seconds that are none" refuses 2 "whole number .*, not '-1'" "$program" --seconds -1
 check "a ratio that is none" refuses 2 "number from 0 to 100, not '0.9.8'" "$program" --least 0.9.8
+check "milliseconds that are none" refuses 2 "--ms is a whole number .*, not '0'" "$program" --ms 0
+check "times of plans that cannot be written" refuses 2 "cannot write /none/x.csv" "$program" --plans /none/x.csv
 check "a use without a file" refuses 2 "--use needs --shapes" "$program" --use tune
 check "a CSV file without a name" refuses 2 "name of a file" "$program" --csv --list
 check "a CSV file that cannot be written" refuses 2 "cannot write /none/x.csv" "$program" --csv /none/x.csv
@@ -145,26 +147,36 @@ run() { # OPTION...: all types of the shapes
 check "results are right, a row for each shape and type" run
 own() { "$program" --list --shapes "$work/rows.csv" | diff - <("$program" --list --shapes "$work/few.csv"); }
 check "its own rows are a list of shapes" own
-check "--regret: results are right" run --regret
-choice() { # the best is the least of all times, and the regret belongs to it
-    awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) if ($n ~ /_us$/ && $n !~ /^(auto|best|limit)_us/) time[n] = $n
-            else at[$n] = n }
-        NR > 1 { least = 0
-            for (n in time) if ($n != "" && (!least || $n < least)) { least = $n; name = time[n] }
-            regret = $at["auto_us"] / least - 1 - $at["regret"]
-            if (name != $at["best"] "_us" || least != $at["best_us"] || regret > 1e-3 || regret < -1e-3) { print; bad = 1 } }
-        END { exit bad || NR != 12 }' "$work/rows.csv"
+# --plans: the file of times of every kernel and plan (bench/times.h), as on a GPU for which TMM_AUTO has all kernels.
+sed 3q "$work/few.csv" >"$work/two.csv"
+all_plans() {
+    CUCC_GPU=h100 refuses 0 "^all results are right" "$program" --shapes "$work/two.csv" --csv "$work/rows.csv" \
+        --plans "$work/plans.csv" --ms 5 --seed 3
 }
-check "--regret: the best kernel has the least time" choice
-plans() { # more were run than kernels, all of which but four have one plan; SMALL's have names
-    awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) { at[$n] = n; if ($n ~ /_us$/ && $n !~ /^(auto|best|limit)_us/) time[n] } }
-        NR > 1 { kernels = 0
-            for (n in time) kernels += $n != ""
-            if ($at["plans"] < kernels + 3) { print; bad = 1 }
-            if ($at["best"] == "small" && $at["best_plan"] !~ /^[0-3] (whole( [248])?|reduce [0-9]+)$/) { print; bad = 1 } }
-        END { exit bad || NR != 12 }' "$work/rows.csv"
+check "--plans: results are right" all_plans
+form() { # short lines, each of which says what it is; SMALL's plans have names
+    cat "$work/plans.csv"
+    head -n 1 "$work/plans.csv" | grep -qE '^# CPU runner as h100, driver [0-9.]+, CUDA [0-9.]+, seed 3, 5 ms a plan$' &&
+        [ "$(sed -n 2p "$work/plans.csv")" = "# clusters of 2 to 8 blocks: 0 0 0 0 0 0 0" ] &&
+        [ "$(sed -n 3p "$work/plans.csv")" = shape,kernel,instance,cut,slices,ns,predicted ] &&
+        [ "$(grep -c '^,' "$work/plans.csv")" -ge 18 ] && ! grep -qE '^,.{45}' "$work/plans.csv" && holds 'NR > 3 { short = $5 == "" || $5 ~ /^[0-9]+$/
+            if (NF != 7 || !short || ($3 == "") != ($4 == "") || ($3 == "") != ($5 == "")) bad = $0
+            for (n = 6; n <= 7; n++) if ($n !~ /^([1-9][0-9]?[0-9]?[0-9]?0*|[0-9][0-9]?[0-9]?[.][0-9]+)$/ && !($n == "" && $3 == "")) bad = $0
+            if ($2 == "small" && $0 !~ /,[0-3],(whole,[1248]|reduce,[0-9]+),/) bad = $0 }' "$work/plans.csv"
 }
-check "--regret: every plan is run, and has a name" plans
+check "--plans: short lines of four digits" form
+groups() { # a shape and type each, as many as rows, whose choice is the first line and by prediction the fastest
+    awk -F, '$1 != "" && NR > 3 { split($1, part, " "); print part[1] "," substr(part[2], 1, 1) "," substr(part[2], 2) \
+            "," part[3] "," part[4] "," part[5] "," part[6] "," part[7] "," part[8] "," part[9] "," part[10] "," $2 }' "$work/plans.csv" >"$work/groups.txt"
+    awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
+        NR > 1 { print $1 "," $2 "," $3 "," $4 "," $5 "," $6 "," $7 "," $8 "," $9 "," $at["cache"] "," $at["method"] "," $at["kernel"] }' "$work/rows.csv" |
+        diff - "$work/groups.txt" && [ "$(wc -l <"$work/groups.txt")" = 6 ] && holds '
+        NR > 3 && $1 != "" { chosen = $7; lines = 0; shape = $1 }
+        NR > 3 && $7 != "" && $7 < chosen { bad = shape ": not the choice: " $0 }
+        NR > 3 { key = shape "," $2 "," $3 "," $4 "," $5; if (seen[key]++) bad = key " twice"; kernels[shape] += $3 == "" }
+        END { for (key in kernels) if (kernels[key] > 4) bad = key ": kernels without plans" }' "$work/plans.csv"
+}
+check "--plans: the choice comes first, every plan once" groups
 check "--cold: results are right" run --cold
 check "--type takes one" refuses 0 "^double NN 33,70,40" "$program" --shapes "$work/few.csv" --type double
 printf '%s\n' $head N,T,256,255,256,256,256,255 N,T,256,257,300,300,304,257 >"$work/whole.csv"
@@ -200,7 +212,7 @@ both() { awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
     NR > 1 { rows[$1]++; if (!($at["peer_us"] > 0) || !($at["ratio"] > 0) || $at["result"] != "ok") { print; bad = 1 } }
     END { exit bad || NR != 9 || rows["int"] != 2 || rows["tensor"] != 2 }' "$work/rows.csv"; }
 check "all types have times of both" both
-check "without plans, which are not asked for there" refuses 2 "not for a build with a peer" "$work/beside" --regret
+check "without plans, which are not asked for there" refuses 2 "not for a build with a peer" "$work/beside" --plans "$work/plans.csv"
 check "a header that is wrong is found" beside wrong 1 "^shapes: old: WRONG"
 
 # One element in C that is wrong, not finite, missing or beside C, or that is right only at first.
@@ -325,13 +337,17 @@ check "from 200 us on slices are sustained" times 210 290 stream 900
 check "times of 5000 and 4000 us" times 5000 4000 stream 900
 check "times of 30000 and 170000 us" times 30000 170000 stream 900
 
-regrets() { # every plan is timed as long
+# --plans: every plan is timed as long as the choice. Of this clock they all take 50 ms, or 75 in one of five measurements.
+plans() { # MS OPTION...
     COMPUTE=1 OURS=50000 THEIRS=1 refuses 0 "^all results are right" timeout 60 "$work/timed" --shapes "$work/one.csv" --type float \
-        --regret --csv "$work/rows.csv" &&
-        awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
-            NR == 2 { print; exit !($at["plans"] == 3 && $at["best_us"] == 50000 && $at["ms"] >= 900) }' "$work/rows.csv"
+        --csv "$work/rows.csv" --plans "$work/plans.csv" "${@:2}" && cat "$work/plans.csv" &&
+        [ "$(grep -cE ',(50|75)000000,[0-9]+$' "$work/plans.csv")" = 3 ] && [ "$(wc -l <"$work/plans.csv")" = 6 ] &&
+        awk -F, -v ms="$1" 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
+            NR == 2 { print; exit !($at["ms"] >= 0.9 * ms && $at["ms"] < 1.6 * ms) }' "$work/rows.csv"
 }
-check "--regret: plans are sustained, too" regrets
+check "--plans: plans are sustained, too" plans 900
+check "--ms: plans are timed no longer" plans 300 --ms 300
+check "--ms: plans are timed once at least" plans 50 --ms 1
 
 # What does not fit L2 twice is cold, what fits it may stay there: A, B and C have 50 kB with their guards.
 cold() { # L2 CACHE [OPTION]
@@ -380,4 +396,61 @@ gemm_wrong() {
         gemm 1 "some results were WRONG" --shapes "$work/batch.csv" && [ "$(grep -c ',WRONG,' "$work/gemm.csv")" = 8 ]
 }
 check "gemm: wrong elements are found" gemm_wrong
+
+# bench/host.cu and bench/accuracy.cu, beside the runner's cuBLAS, with one element of C that PLANT moves:
+# 0: not at all, 1: by 1, 2: by a hair.
+cat >"$work/host.cu" <<'END'
+#include "tiledmm.cuh"
+static tmm_status spoiled(tmm_op opA, tmm_op opB, long long M, long long N, long long K, float alpha, const float *A, long long lda,
+                          const float *B, long long ldb, float beta, float *C, long long ldc, const tmm_host_options *how)
+{
+    const tmm_status status = tmm_sgemm_host(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, how);
+    const int plant = atoi(getenv("PLANT"));
+    C[16 * ldc + 19] = plant == 1 ? C[16 * ldc + 19] + 1 : plant == 2 ? C[16 * ldc + 19] * 1.000001f : C[16 * ldc + 19];
+    return status;
+}
+#define tmm_sgemm_host spoiled
+#include "bench/host.cu"
+END
+cat >"$work/accuracy.cu" <<'END'
+#include <stdlib.h>
+static __managed__ int planted;
+static const int set_planted = (planted = atoi(getenv("PLANT")));
+#define TMM_EPILOGUE(value, row, col) ((row) == 16 && (col) == 19 ? (value) + planted : (value))
+#include "bench/accuracy.cu"
+END
+for name in host accuracy; do
+    check "bench/$name.cu builds" simple -DWITH_CUBLAS "$work/$name.cu" -o "$work/$name"
+done
+host() { # PLANT STATUS PATTERN OPTION...
+    PLANT=$1 CUCC_DEVICES=2 refuses "$2" "$3" "$work/host" --csv "$work/host.csv" "${@:4}"
+}
+columns=what,type,N,devices,memory,ms,gflops,floor_ms,compute_ms,compute_kernel,times_limit,cublasxt_ms,cublasxt_block,
+columns+=cublasxt_over_ours,efficiency,gbytes,result,goal,met
+host_rows() { # all ways on one device and on two, with the same bits
+    host 0 0 "all results are right$" --shape 45 --pageable && head -n 1 "$work/host.csv" | grep -qx "$columns" &&
+        awk -F, 'NF != 19 || !($6 > 0) { print; bad = 1 } $3 == 45 { rows[$17]++; if ($15 > 0 != ($4 == 2)) { print; bad = 1 } }
+            $2 == "" { rates++ } END { exit bad || rates != 7 || rows["ok"] != 2 || rows["same bits"] != 10 }' "$work/host.csv"
+}
+check "host: its columns, rates and rows" host_rows
+course() { host 0 0 "all results are right$" --type double && [ "$(grep -c ',double,60,1,fresh,.*,ok,' "$work/host.csv")" = 4 ]; }
+check "host: the course's case four ways" course
+check "host: a wrong element is found" host 1 1 "some results were WRONG" --shape 45 --type float
+other_bits() { host 2 1 "some results were WRONG" --shape 45 --type float && grep -q ',ok,' "$work/host.csv" && grep -q ',OTHER BITS,' "$work/host.csv"; }
+check "host: other bits are found" other_bits
+check "host: devices that are none" host 0 2 "--devices is a list such as 0,1, not '0,'" --devices 0,
+
+accuracy() { # PLANT STATUS PATTERN OPTION...
+    PLANT=$1 refuses "$2" "$3" "$work/accuracy" --csv "$work/accuracy.csv" --size 24 --k 40 "${@:4}"
+}
+accuracy_rows() { # each kind of data by TMM_AUTO and cuBLAS, the machine in the first row
+    accuracy 0 0 "^26 rows, 0 FAILED" --seed 7 &&
+        head -n 1 "$work/accuracy.csv" | grep -qx kind,M,K,kernel,choice,max_u,mean_u,result,us,device,driver,toolkit,cublas,seed &&
+        awk -F, 'NF != 14 || ($10 == "") != (NR > 2) { print; bad = 1 } NR > 1 { rows[$4]++; if ($8 == "FAILED" || $6 < $7) { print; bad = 1 } }
+            $1 == "integers" && $6 > 0 || $1 == "uniform" && !($7 > 0.1 && $6 < 4) { print; bad = 1 }
+            END { exit bad || rows["strict"] != 26 || rows["cublas_sgemm"] != 26 || rows["cublas_tf32"] != 26 }' "$work/accuracy.csv"
+}
+check "accuracy: its columns and rows" accuracy_rows
+accuracy_wrong() { accuracy 1 1 "^2 rows, 2 FAILED" --kind uniform --kind integers && [ "$(grep -c 'strict,.*,FAILED,' "$work/accuracy.csv")" = 2 ]; }
+check "accuracy: a wrong element is found" accuracy_wrong
 tap_done

@@ -1,10 +1,14 @@
 /* TMM_SMALL in float by every tile and team that it has, not only by those that it would take: all
    ops, odd sizes and leading dimensions, alpha and beta, batches, k in parts. Against sums in
-   double. */
+   double. And that each kernel plans once a call. */
 #include <float.h>
 #include <time.h>
 #include "tap.h"
 #include "../bench/plans.h"
+static int guesses; /* of plans: how often the hook was asked */
+#undef TMM__PLAN_GUESS
+#define TMM__PLAN_GUESS(instance, cut, slices, time) \
+    (guesses++, plan_guess(instance, cut, slices, time))
 #define TMM_NO_INT
 #define TMM_NO_DOUBLE
 #define TMM_FLOAT_TENSOR 0
@@ -90,7 +94,7 @@ static void test_shape(int M, int N, int K, int ops, int pad, int batch)
     p.alpha = alpha, p.ldc = C.ld, p.batch = (unsigned)batch, p.allowed = TMM__CUT_K;
     tmm__plan plan;
     list_plans(&list);
-    (void)tmm_sgemm__plan_by(TMM_SMALL, &p, &plan);
+    tmm_sgemm__plan_by(TMM_SMALL, &p, &plan);
     list_plans(NULL);
     int wrong = 0, failed = 0;
     for (int n = 0; n < list.count; n++) {
@@ -117,6 +121,37 @@ static void test_shape(int M, int N, int K, int ops, int pad, int batch)
     drop(&C);
 }
 
+/* A call makes each plan once: it asks the hook as often as the plan of its kernel, or as TMM_AUTO's
+   comparison of all, does alone. */
+static void test_plans_once(void)
+{
+    static const tmm_kernel kernels[] = {TMM_AUTO,  TMM_SMALL,     TMM_DIRECT,
+                                         TMM_OUTER, TMM_PIPELINED, TMM_SKINNY};
+    enum { M = 40, N = 16, K = 24 };
+    operand A = make(M, K, 0), B = make(K, N, 0), C = make(M, N, 0);
+    tmm_sgemm__product p = tmm_sgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    p.alpha = 1, p.ldc = N, p.batch = 1, p.allowed = TMM__CUT_K | TMM__PACK;
+    p.A = A.device + GUARD, p.B = B.device + GUARD, p.C = C.device + GUARD;
+    for (int n = 0; n < (int)(sizeof kernels / sizeof *kernels); n++) {
+        tmm__plan plan;
+        guesses = 0;
+        if (kernels[n] == TMM_AUTO)
+            tmm_sgemm__choose(&p, 1, 0, &plan);
+        else
+            tmm_sgemm__plan_by(kernels[n], &p, &plan);
+        const int alone = guesses;
+        guesses = 0;
+        const tmm_status status = tmm_sgemm_with(kernels[n], TMM_OP_N, TMM_OP_N, M, N, K, 1, p.A, K,
+                                                 p.B, N, 0, p.C, N, 0);
+        tap_ok(status == TMM_OK && alone > 0 && guesses == alone,
+               "%s: %d guesses of its plan, %d of a call", tmm_kernel_string(kernels[n]), alone,
+               guesses);
+    }
+    drop(&A);
+    drop(&B);
+    drop(&C);
+}
+
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
@@ -130,5 +165,6 @@ int main(void)
                    n % 6 == 5 ? (int)BATCH : 1);
     }
     for (int ops = 0; ops < 4; ops++) test_shape(33, 31, 1500 + ops, ops, 4 * (ops / 2), 1);
+    test_plans_once();
     return tap_done();
 }

@@ -13,10 +13,10 @@
 #define TASK "2 x + 1 for an array; sectors: that a warp touches to load 32 floats"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
-#endif             /* two arrays of 256 MB: several times the L2 cache */
+#endif
 enum { ON_CPU = __CUCC__, N = ON_CPU ? 1 << 14 : 1 << 26, THREADS = 256, BLOCKS = N / THREADS };
 #define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
-static float host[N], expected[N];
+static float host[N], expected[N]; /* of 256 MB on a GPU: several times the L2 cache */
 
 /* All kernels: out = 2 in + 1 for N floats; 8 N bytes at least, and device memory bounds them. A
    thread a float, neighbours to neighbours: grid N/256. The threads of a warp start at the first

@@ -16,8 +16,8 @@
 #define TASK "transposes a matrix; passes over the banks: of a load from the tile; 0 without a tile"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
-#endif             /* 256 MB: more than L2 */
-enum { ON_CPU = __CUCC__, N = ON_CPU ? 96 : 8192, TILE = 32, ROWS = 8 };
+#endif
+enum { ON_CPU = __CUCC__, N = ON_CPU ? 96 : 8192, TILE = 32, ROWS = 8 }; /* 256 MB: beyond L2 */
 #define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
 static float host[(size_t)N * N], expected[(size_t)N * N];
 

@@ -4,6 +4,15 @@
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
+#ifndef RAYT_HEADER /* the name by which this file includes itself */
+#define RAYT_HEADER "raytrace.cuh"
+#endif
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
+#if !__has_include(RAYT_HEADER)
+#error "raytrace.cuh: this file has another name: define RAYT_HEADER as that name, in quotes"
+#endif
+#endif
+
 #if defined(__CUDACC_RTC__)
 #define RAYT__KERNELS 1 /* NVRTC: kernels only, no host code */
 #define RAYT__HOST    0
@@ -64,7 +73,7 @@
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
 
-/* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
+/* A name with the edge of the tile at its end, where KERNEL TILE is compiled. */
 #define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
 
 /* A later inclusion cannot ask for what the first one did not. */

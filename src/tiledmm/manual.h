@@ -22,6 +22,7 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+     tmm_sgemm_explain(kernel, opA, opB, M, N, K, batch, gpu, text, bytes)     why: a line a kernel
    With TMM_FLOAT_TENSOR, or TMM_DOUBLE_TENSOR for tmm_d... (OPTIONS): tensor cores with operands
    that are converted once for many products:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...), of double
@@ -87,17 +88,21 @@
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
-     bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
-     product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
-     TMM_SKINNY always do. These depend only on the shape, the form and alignment of A and B, the
-     device, and memory for them (LIMITS). TMM_TENSOR for float has bits of its own, the same at all
-     positions in a batch; in a single product they depend on its shape and the device, too, if it
-     has few tiles, and on other elements of A and B, if those of a row or a column differ by more
-     than 2^28.
-     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
-     prepared operand 16, or FP64 for all).
+     bits in every run. Sums in ascending k have the same bits in all kernels that have them:
+                                    each product of a batch    a single product
+       TMM_GLOBAL, TMM_SHARED,      ascending k                ascending k
+       TMM_REGISTER, TMM_OUTER
+       TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
+       TMM_DIRECT, double TMM_TENSOR
+       TMM_SMALL, TMM_SKINNY        slices of k [1]            slices of k [1]
+       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       TMM_TENSOR_INT8              bits of its own            its own; [3]
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
+         memory for partial sums (LIMITS).
+     [2] The bits depend on other elements of A and B, too, if those of a row or a column
+         differ by more than 2^28.
+     [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
+         FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
      Macros that the program has defined before the include, N, TILE, min or small, change nothing
@@ -108,10 +113,11 @@
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
+     TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
-     TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
+     TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
                          faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
@@ -173,12 +179,11 @@
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
    sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
    rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. What is
-   not good enough there is summed in float, at a fraction of the speed: elements of C of lines with
-   NaN or infinity; and, where a row of op(A) or a column of
-   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 22250) in magnitude, zeros apart, those of them
-   that are small: below some 2^-23 of the product of the largest elements of their row and column.
-   Keep to TMM_PIPELINED if many are like that.
+   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
+   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
+   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
+   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
+   elements of row and column. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the

@@ -6,17 +6,17 @@
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
 #define TMM_NAME          s
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #ifndef TMM_NO_DOUBLE
 #define TMM_TYPE double
 #define TMM_NAME d
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #ifndef TMM_NO_INT
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
-#include "tiledmm.cuh"
+#include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE

@@ -43,15 +43,13 @@ static inline tmm_status TMM_FN(gemm__strided_takes)(const TMM_FN(gemm__product)
 }
 
 /* Not measured: TMM_AUTO does not ask for it. */
-static inline tmm_status TMM_FN(gemm__strided_plan)(const TMM_FN(gemm__product) * p,
-                                                    const TMM_FN(gemm__kernel) * row,
-                                                    tmm__plan *plan)
+static inline void TMM_FN(gemm__strided_plan)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row, tmm__plan *plan)
 {
     (void)row;
     plan->kernel = (const void *)TMM_FN(gemm_strided);
     plan->blocks = tmm__min((p->M * p->N + 255) / 256, 8ll * tmm__current_device()->processors);
     plan->threads = 256;
-    return TMM_OK;
 }
 
 static inline tmm_status TMM_FN(gemm__strided)(const TMM_FN(gemm__product) * product,

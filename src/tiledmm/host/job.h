@@ -18,9 +18,9 @@
    A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); each device has a list of tasks
          +--+--+    +--+--+--+
 
-   No kernel starts before a part of B has arrived. For float 8192 that takes 2.4 ms if the part is
-   4096 deep. So the first part of K is short (TMM__HOST_FIRST); its arithmetic lasts until the
-   second has arrived. The last part is deep: C leaves the device while that part is multiplied.
+   No kernel starts before a part of B has arrived. So the first part of K is short
+   (TMM__HOST_FIRST); its arithmetic lasts until the second has arrived. The last part is deep: C
+   leaves the device while that part is multiplied.
 
    Two cursors go along the list of tasks:
      request   finds slots for the operands of a task and starts the copies into them. A part that a
@@ -141,7 +141,7 @@ typedef struct tmm__transfer {
     size_t chunks;               /* that it takes; 0: not staged */
     size_t begun, started, done; /* chunks that have been assigned, are on a stream, are complete */
     cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind the copy */
+    cudaEvent_t event; /* recorded after the copy */
     int issued;        /* `event` has been recorded */
 } tmm__transfer;
 

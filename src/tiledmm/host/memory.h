@@ -3,8 +3,8 @@
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
-   memory stays in the pools. */
+/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+   in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
@@ -27,9 +27,9 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees the
-   memory of a context without a word to this header, and the address may then be somebody else's:
-   CUDA says whether it is pinned, the number whether it is ours. */
+/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
+   without telling this header, and the address may then belong to somebody else. CUDA says whether
+   memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
 {
@@ -101,9 +101,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: to map
-   gigabytes takes milliseconds, and many more if peers map them, too. */
+/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
+   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
+   it anew is slow, and slower if peers map it, too. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {

@@ -30,7 +30,7 @@ static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char 
     return error;
 }
 
-/* Records the event behind the copy. */
+/* Records the event after the copy. */
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
 {
     t->issued = 1;
@@ -85,7 +85,7 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event behind it. */
+/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;

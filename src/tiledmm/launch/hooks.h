@@ -2,8 +2,8 @@
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on)
-   and the slices of a tile: bench/shapes times plans one by one. */
+/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
+   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #define TMM__REMEMBERS                               1
@@ -45,9 +45,8 @@
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
-   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
-   for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
+   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
 #endif

@@ -73,10 +73,10 @@ typedef struct tmm__xgemm__kernel {
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
     int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that. An error: this device
-       has no room for any instance. */
-    tmm_status (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                       tmm__plan *plan);
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
+       has no room for any instance, of which `launch` tells. */
+    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
+                 tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
     tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
@@ -86,13 +86,13 @@ typedef struct tmm__xgemm__kernel {
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline tmm_status tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             tmm__plan *plan)
+static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
+                                       tmm__plan *plan)
 {
     const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
-    return row->plan(p, row, plan);
+    row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */

@@ -1,5 +1,5 @@
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/small/launch.h, kernels/skinny/launch.h. */
+   Uses: once/costs.h, launch/product.h. Used by: kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
@@ -9,18 +9,19 @@ static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double p
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
-   were parts, and giving back the memory of their sums. */
+/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
+   there were parts, and giving back the memory of their sums. */
 static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials)
+                                         void *partials, int groups)
 {
+    const int lanes = 256 / groups;
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
                          &p->beta, &p->C, &p->ldc, &p->strideC};
     if (partials == NULL) return status;
     if (status == TMM_OK)
         status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
-                             arguments, p->stream);
+                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }

@@ -111,8 +111,8 @@ static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
     }
     const long long first = d + c->cols > 0 ? 0 : (-d - c->cols) / c->ld + 1;
     for (long long i = first; i < c->rows && i < first + 16; i++) {
-        const long long from =
-            d + i * c->ld; /* of this row of c: the first of a that ends behind */
+        /* Where this row of c begins, and the first row of a that ends after that. */
+        const long long from = d + i * c->ld;
         const long long row = from < a->cols ? 0 : (from - a->cols) / a->ld + 1;
         if (row < a->rows && row * a->ld < from + c->cols) return 1;
     }

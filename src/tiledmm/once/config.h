@@ -4,6 +4,15 @@
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
+#ifndef TMM_HEADER /* the name by which this file includes itself */
+#define TMM_HEADER "tiledmm.cuh"
+#endif
+#if defined(__has_include) && !defined(__CUDACC_RTC__) /* NVRTC 11 sees no headers in memory */
+#if !__has_include(TMM_HEADER)
+#error "tiledmm.cuh: this file has another name: define TMM_HEADER as that name, in quotes"
+#endif
+#endif
+
 #if defined(__CUDACC_RTC__)
 #define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
 #define TMM__HOST    0
@@ -106,9 +115,8 @@
 #define TMM__WORD_INT_int , 1
 #define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
-/* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
-   not look into: it would change the order of the additions of all sums, which takes time to
-   compile and gives nothing. */
+/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
+   into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                          \
     ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
@@ -121,11 +129,13 @@
 /* Are sums integers? */
 #define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
-/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
-   be defined as nothing, 1 or 0. */
+/* 0 for an option that is defined as 0, else 1. Of one defined as nothing 1 - - 1 is left. */
+#define TMM__IS_ON(option) ((1 - option - 1) != 0)
+
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#define TMM__AUTO_TENSOR  TMM__IS_ON(TMM_FLOAT_TENSOR)
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -134,7 +144,7 @@
 /* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
-#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#define TMM__AUTO_INT8     TMM__IS_ON(TMM_DOUBLE_TENSOR)
 #else
 #define TMM__DOUBLE_TENSOR 0
 #define TMM__AUTO_INT8     0

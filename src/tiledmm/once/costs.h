@@ -53,16 +53,17 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone: no fewer than units of another device need. */
+/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
+   need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
-   holds them up. No block multiplies faster than the device can, which counts where instructions
-   are slower than those of the device whose clocks `c` has. */
+/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
+   holds them up. No block multiplies faster than this device can, whose instructions may be slower
+   than on the device that `c` was measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();

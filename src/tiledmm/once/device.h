@@ -37,8 +37,8 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 }
 
 /* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed (an H100 0.93) and 5/8 of L2. Clocks are in kHz, which not every device
-   tells, the width in bits. */
+   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
+   in bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -58,7 +58,7 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
 }
 
 /* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
-   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+   product, not for each plan. */
 static inline tmm__device **tmm__device_of_product(void)
 {
     static thread_local tmm__device *device;
@@ -213,9 +213,9 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of 128 threads of this kernel, which have `base` bytes of shared
-   memory besides, fit on the current device at once, for n up to TMM__MOST_CLUSTER; none, if there
-   are no clusters. */
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
+   shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);

@@ -34,8 +34,8 @@
            TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
                         tmm__xgemm__small_plan, tmm__xgemm__small))                               \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                              \
-           TMM__IF_FLOATING_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,           \
-                                 tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                    \
+           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,              \
+                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                       \
     KERNEL(TMM_TENSOR, "tensor", 64,                                                              \
            TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                 \
                         TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,      \

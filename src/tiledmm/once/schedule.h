@@ -9,8 +9,9 @@ enum { TMM__MOST_GRID = 65535 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
-   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
+   KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
+   shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,
@@ -27,6 +28,9 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 enum { TMM__MOST_CLUSTER = 8 };
 
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
+
+/* Threads that add the parts of an element in KERNEL SUM where C is small. */
+enum { TMM__SUM_GROUPS = 8 };
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {

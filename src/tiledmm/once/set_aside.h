@@ -39,8 +39,6 @@
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BAND")
-#undef BAND
 #pragma push_macro("BESIDE")
 #undef BESIDE
 #pragma push_macro("BLOCK")
@@ -235,8 +233,6 @@
 #undef TILE_N
 #pragma push_macro("TN")
 #undef TN
-#pragma push_macro("TWO")
-#undef TWO
 #pragma push_macro("UNIT")
 #undef UNIT
 #pragma push_macro("UNROLL")

@@ -55,141 +55,177 @@ enum {
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
 
-/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if
-   it is alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but
-   the first `more`. All but `first` take longer by the part along_k if operands are contiguous
-   along k, and by `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C
-   cannot be stored by 16 bytes. */
+/* Clocks of the blocks that a multiprocessor has. */
 typedef struct tmm__block_costs {
-    double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
+    double first; /* once for a launch */
+    double more;  /* each block but the first */
+    /* Each k of a block that is alone, of each of two, of three, and of those beyond three. */
+    double k[TMM__MOST_RESIDENT + 1];
+    double along_k; /* part by which `more` and k rise if operands are contiguous along k, */
+    double single;  /* or if they cannot be read by 16 bytes */
+    double odd;     /* each block, if rows of C cannot be stored by 16 bytes */
 } tmm__block_costs;
 
-/* KERNEL SMALL, in clocks, of an instance of which a multiprocessor has registers for so many warps.
-   For each round of tiles that are at work together: `first`, `few` / warps of a tile, and `step`
-   for each step of 8 k of a warp. For each tile of a multiprocessor: `tile`, `warp` for each of its
-   warps, `work` for each of its steps, and `odd`, if rows of C cannot be stored by 16 bytes. Steps
-   take longer by the parts along_k and `single`: see tmm__block_costs. */
+/* KERNEL SMALL, in clocks, of an instance. */
 typedef struct tmm__small_costs {
-    double warps, first, few, step, tile, warp, work, along_k, single, odd;
+    double warps;   /* for which a multiprocessor has registers */
+    double first;   /* each round of tiles that are at work together, */
+    double few;     /* divided by the warps of a tile, */
+    double step;    /* and each step of 8 k of a warp */
+    double tile;    /* each tile of a multiprocessor, */
+    double warp;    /* each of its warps, */
+    double work;    /* and each of its steps */
+    double along_k; /* part by which steps take longer if operands are contiguous along k, */
+    double single;  /* or if they cannot be read by 16 bytes */
+    double odd;     /* each tile, if rows of C cannot be stored by 16 bytes */
 } tmm__small_costs;
 
-/* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
-   once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
-   each element that a lane copies; C, by instance; each k by shared memory, and from L1. Where rows
-   of C begin within sectors and a block has 32 columns: odd, how much longer C takes; apart, how
-   much longer memory and L2 do. batch: how much longer a batch takes. */
+/* KERNEL OUTER, in clocks. Operands are read from L1, or copied to shared memory. */
 typedef struct tmm__outer_costs {
-    double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
-    double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
+    double direct;                     /* from L1: once, */
+    double direct_each;                /* and each k but the first */
+    double copy;                       /* by shared memory: once, */
+    double copy_each;                  /* each element that a thread copies, */
+    double copied;                     /* and for each warp each element that a lane copies */
+    double odd;                        /* part by which C takes longer off sectors, */
+    double apart;                      /* and times that memory and L2 do: see outer_guess */
+    double batch;                      /* times that a batch takes longer */
+    double warp[TMM__TUNED_OUTER];     /* for each warp of the busiest multiprocessor: C, */
+    double k[TMM__TUNED_OUTER];        /* each k by shared memory, */
+    double direct_k[TMM__TUNED_OUTER]; /* and each k from L1 */
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each round of
-   TMM__DIRECT_DEEP k of a member but the first; to add the sums of warps, and for each halving of
-   these; cluster: to add those of its blocks. For each warp of a multiprocessor; for each of its k,
-   and for each line of L1 that it reads then; for each byte that comes from L2. memory: how much
-   longer memory takes beyond L2; piece: bytes of a line with which it is twice as long, since other
-   blocks read what lies beside them at other times; share: and for each group more that shares its
-   loads. */
+/* KERNEL DIRECT, in clocks. */
 typedef struct tmm__direct_costs {
-    double first, halving, round, barrier, warp, load, line, byte, cluster, memory, piece, share;
+    double first;   /* once */
+    double halving; /* each halving of the sums of a warp */
+    double round;   /* each round of TMM__DIRECT_DEEP k of a member but the first */
+    double barrier; /* each halving of the sums of a block's warps, and one more */
+    double warp;    /* each warp of a multiprocessor, */
+    double load;    /* each of its k, */
+    double line;    /* and each line of L1 that it reads for that */
+    double byte;    /* each byte that comes from L2 */
+    double cluster; /* to add the sums of a cluster's blocks */
+    double memory;  /* times that memory takes longer if L2 does not hold A and B */
+    double piece;   /* bytes of a line to a block with which memory takes twice as long */
+    double share;   /* part by which it does for each group more that shares a row of A */
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
 typedef struct tmm__costs {
-    /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
-    double l2;
-    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold
-       C. */
-    double write;
-    /* How much faster L2 is than memory. */
-    double cached;
-    /* The part that is not hidden of what is shorter: blocks' clocks, or bytes through memory. */
-    double exposed;
-    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the
-       time that has to remain for SMALL and SKINNY to cut K; for SKINNY saving `host` will do. */
-    double host, gain;
-    tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
-        register_128[TMM__TUNED_TYPES];
+    double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
+    double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
+    double cached;  /* times that L2 is faster than memory */
+    double exposed; /* part that shows of the shorter: blocks' clocks, or bytes through memory */
+    double host;    /* nanoseconds of the host for two launches and memory */
+    double gain;    /* part of the time that may remain where SMALL or SKINNY cuts K */
+    tmm__block_costs shared_16[TMM__TUNED_TYPES];
+    tmm__block_costs register_64[TMM__TUNED_TYPES];
+    tmm__block_costs register_128[TMM__TUNED_TYPES];
+    struct {
+        int rows, cols; /* of C that a warp of KERNEL OUTER has */
+    } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
-        int rows, cols;
+        int rows; /* of its tile */
+        int cols;
         tmm__small_costs tile[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
-    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements
-       and of 16 bytes. */
     struct {
-        int along_k, width;
-        tmm__block_costs block[2][2];
+        int along_k; /* as in TMM__SKINNY_LIST */
+        int width;
+        tmm__block_costs block[2][2]; /* of 4 bytes and 8; copied one by one, by 16 bytes */
     } skinny[TMM__TUNED_SKINNY];
-    /* KERNEL SUM: once, and for each byte that it reads. */
-    double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes
-       besides: in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more;
-       by a cluster, and each round of them; with even shares (stream-K), and each partial tile. */
+    double sum;      /* KERNEL SUM: once, */
+    double sum_byte; /* and each byte that it reads */
+    /* KERNEL PIPELINED of float. What a tile that is cut along K takes besides. */
     struct {
-        tmm__block_costs block[TMM__TUNED_PIPELINED];
-        double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
-        int reduce_from;
-        double cluster, cluster_round[TMM__TILE_SIZES];
-        double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
+        tmm__block_costs block[TMM__TUNED_PIPELINED]; /* any, TN, NN */
+        double cut;                                   /* few slices: once, */
+        double cut_slice[TMM__TILE_SIZES];            /* and each slice */
+        double reduce[TMM__TILE_SIZES];               /* with KERNEL REDUCE, */
+        int reduce_from;                              /* for so many slices and more */
+        double cluster;                               /* by a cluster, */
+        double cluster_round[TMM__TILE_SIZES];        /* and each round of them */
+        double even[TMM__TILE_SIZES];                 /* even shares (stream-K), */
+        double even_partial[TMM__TILE_SIZES];         /* and each partial tile */
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. copied: the
-       part of the bytes it copies that L2 counts. slice: for each element of a slice that another
-       block adds up. reduce_wide_from: slices from which eight blocks add up each part of a tile.
-       last: the tiles of a last, short round are cut. even_held: the part of L2 whose worth of
-       bytes goes by before a line is lost, see tmm__again. */
+    /* KERNEL TENSOR of double, and the same. An element is one of a tile. */
     struct {
         struct {
-            int tile_m, tile_n, width;
+            int tile_m;
+            int tile_n;
+            int width; /* elements to a copy */
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
-        int reduce_wide_from;
-        double last, last_slice, even, even_step, even_partial, even_held;
-        double cluster, cluster_round; /* and for each element of a round of blocks */
-        double within; /* how much more L2 has to give where copies begin within sectors */
-        /* Power sets the clock of what keeps all units and more than half of L2 busy. Beyond
-           power_from nanoseconds a launch takes longer: by `power`, were all of L2 busy. */
-        double power, power_from;
+        double copied;            /* part of the bytes it copies that L2 counts */
+        double slices;            /* slices that the first one's block adds: once, */
+        double slice;             /* and each element of another slice */
+        double reduce;            /* with KERNEL REDUCE: once, */
+        double reduce_slice;      /* each slice, */
+        double reduce_slice_wide; /* or that, where eight blocks add each part of a tile: */
+        int reduce_wide_from;     /* from so many slices on */
+        double last;              /* the tiles of a short last round cut: once, */
+        double last_slice;        /* and each slice but the first */
+        double even;              /* even shares: once, */
+        double even_step;         /* times that k takes longer, */
+        double even_partial;      /* each element of a partial tile, */
+        double even_held;         /* and the part of L2 that goes by before a line is lost */
+        double cluster;           /* by a cluster: once, */
+        double cluster_round;     /* and each element of a round of blocks */
+        double within;            /* part that L2 gives more of copies that begin within sectors */
+        /* Power sets the clock of what keeps all units and more than half of L2 busy. */
+        double power;      /* part by which a launch takes longer, were all of L2 busy, */
+        double power_from; /* beyond so many nanoseconds */
     } tensor;
-    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
-       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
-       where it is the only one. A launch, and each tile besides; each where rows of C cannot be
-       stored by 16 bytes; for each byte of its sum. most: rows or columns of which TMM_AUTO was
-       measured to take it. */
+    /* KERNEL NARROW. */
     struct {
-        double step[2][2][2], alone, launch, tile, odd, sum_byte, most;
+        /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
+           groups; tiles of 512 and of 256 lines of Q. */
+        double step[2][2][2];
+        double alone;    /* times that it takes longer where a tile is the only one */
+        double launch;   /* once */
+        double tile;     /* each tile, */
+        double odd;      /* and more where rows of C cannot be stored by 16 bytes */
+        double sum_byte; /* each byte of its sum */
+        double most;     /* rows or columns of which TMM_AUTO was measured to take it */
     } narrow;
     tmm__direct_costs direct[TMM__TUNED_TYPES];
-    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
-       memory. */
-    double pack, pack_rate;
-    /* KERNEL TENSOR FLOAT, each by wgmma, then by mma.sync. Clocks of a launch, once; of 64 k of a
-       tile of each instance: window, and busy more where all multiprocessors are at work; of a tile
-       besides; for each element where rows of C cannot be stored by whole sectors, or 16 bytes. With
-       two blocks on a multiprocessor, of two tiles. For tiles in parts, one to a block, then
-       several: of a part, in each round; of each part, to be added. l2_bytes: blocks keep together
-       in k if A and B have more. */
+    double pack;      /* KERNEL PACK: once, */
+    double pack_rate; /* and bytes read and written, as a part of memory's rate */
+    /* KERNEL TENSOR FLOAT, each by wgmma, then by mma.sync; of an instance that has two blocks on
+       a multiprocessor, of two tiles. */
     struct {
-        double once[2], window[2][TMM__TUNED_FLOAT], busy[2][TMM__TUNED_FLOAT];
-        double tile[2][TMM__TUNED_FLOAT], odd[2], part[2], add[2], l2_bytes;
-        /* KERNEL CONVERT: clocks of a launch, once, and of each round of all blocks that fit; bytes
-           in a nanosecond as a part of those of memory. */
-        double convert, convert_round, convert_rate;
+        int tile[2][TMM__TUNED_FLOAT][3];      /* rows, columns, warpgroups that share the k */
+        double once[2];                        /* a launch */
+        double window[2][TMM__TUNED_FLOAT];    /* 64 k of a tile, */
+        double busy[2][TMM__TUNED_FLOAT];      /* more where all multiprocessors are at work */
+        double tile_more[2][TMM__TUNED_FLOAT]; /* a tile besides */
+        double odd[2];   /* each element, where rows of C begin within sectors, or 16 bytes */
+        double part[2];  /* of tiles in parts, one to a block, then several: each, in a round, */
+        double add[2];   /* and each to be added */
+        double l2_bytes; /* of A and B from which blocks keep together in k */
+        double convert;  /* KERNEL CONVERT: once, */
+        double convert_round; /* each round of all blocks that fit, */
+        double convert_rate;  /* and bytes in a nanosecond, as a part of memory's rate */
     } fp16;
-
-    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; first: what the first one costs, times M N; slow: where
-       FP64 has 1/64 of the rate of FP32, as predicted. TMM_AUTO: multiply-adds of bytes of a
-       multiprocessor in a clock, by wgmma and (as predicted) by mma.sync; bytes of memory as a part
-       of those read; nanoseconds of all launches. */
+    /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
+       modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
+       has 1/64 of the rate of FP32, rate_slow by mma.sync. */
     struct {
-        double fp64, each, first, fp64_slow, each_slow;
-        double rate, rate_slow, memory, launches;
+        double fp64;  /* all elements by FP64 */
+        double each;  /* all elements one by one, */
+        double first; /* and the first one, times M N */
+        double fp64_slow;
+        double each_slow;
+        double rate; /* multiply-adds of bytes of a multiprocessor in a clock, by wgmma */
+        double rate_slow;
+        double memory;   /* bytes of memory as a part of those read */
+        double launches; /* nanoseconds of all launches */
     } int8;
 } tmm__costs;
 
-/* Of an H200. */
+/* Of an H200. bench/fit/fit prints it anew, from times of plans. */
 static const tmm__costs tmm__measured = {
     26.2,  /* l2 */
     1.08,  /* write */
@@ -197,97 +233,193 @@ static const tmm__costs tmm__measured = {
     0.144, /* exposed */
     5000,  /* host */
     0.9,   /* gain */
-    {{1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},
-     {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},
-     {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}}, /* shared_16 */
-    {{3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644},
-     {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},
-     {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}}, /* register_64 */
-    {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
-     {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
-     {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 1880, 45.1, 8.39, 0.763, 2, 1.15, {186, 129}, {5.8, 2.72}, {39, 5.24}},
-     {1380, 142, 2380, 39.3, 5.67, 0.058, 3, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
-     {1490,
-      287,
-      2220,
-      53.6,
-      9.35,
-      0.182,
-      2,
-      1.15,
-      {217, 124},
-      {13.7, 5.7},
-      {39, 5.24}}}, /* outer */
-    {{16,
-      16,
-      {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},
-       {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},
-       {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}},
-     {16,
-      32,
-      {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5},
-       {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},
-       {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}}},
-     {32,
-      32,
-      {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},
-       {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2},
-       {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}}},
-     {32,
-      64,
-      {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1},
-       {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},
-       {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}}}}, /* small_c */
-    {{1,
-      4,
-      {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427},
-        {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},
-       {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},
-        {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}}},
-     {1,
-      16,
-      {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},
-        {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}},
-       {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},
-        {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}},
-     {0,
-      4,
-      {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},
-        {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}},
-       {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},
-        {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}}},
-     {0,
-      16,
-      {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},
-        {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}},
-       {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},
-        {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}}}, /* skinny */
-    3170,                                                            /* sum */
-    0.00209,                                                         /* sum_byte */
     {
-        {{5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150},
-         {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},
-         {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
-        2800,                                             /* cut */
-        {1470, 2970},                                     /* cut_slice */
-        {4910, 7650},                                     /* reduce */
-        5,                                                /* reduce_from */
-        2190,                                             /* cluster */
-        {660, 4830},                                      /* cluster_round */
-        {8070, 7180},                                     /* even */
-        {1080, 1850},                                     /* even_partial */
+        /* shared_16: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},   /* float */
+        {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},  /* double */
+        {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}, /* other */
     },
     {
-        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}},
-         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}},
-         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},
-         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}}, /* tensor */
-        0.72,                                                                   /* copied */
-        7890,                                                                   /* slices */
-        0.347,                                                                  /* slice */
-        6380,                                                                   /* reduce */
-        375,                                                                    /* reduce_slice */
+        /* register_64: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {3650, 1730, {78.2, 63.9, 73.7, 70.1}, 0, 0.194, 644}, /* float */
+        {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},  /* double */
+        {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}, /* other */
+    },
+    {
+        /* register_128: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},    /* float */
+        {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700}, /* double */
+        {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560},   /* other */
+    },
+    {
+        /* outer_warp */
+        {8, 128},
+        {16, 32},
+    },
+    {
+        /* outer */
+        {
+            /* float */
+            1490,        /* direct */
+            287,         /* direct_each */
+            1880,        /* copy */
+            45.1,        /* copy_each */
+            8.39,        /* copied */
+            0.763,       /* odd */
+            2,           /* apart */
+            1.15,        /* batch */
+            {186, 129},  /* warp */
+            {5.8, 2.72}, /* k */
+            {39, 5.24},  /* direct_k */
+        },
+        {
+            /* double */
+            1380,         /* direct */
+            142,          /* direct_each */
+            2380,         /* copy */
+            39.3,         /* copy_each */
+            5.67,         /* copied */
+            0.058,        /* odd */
+            3,            /* apart */
+            1.15,         /* batch */
+            {415, 168},   /* warp */
+            {17.7, 12.9}, /* k */
+            {77.6, 61.4}, /* direct_k */
+        },
+        {
+            /* other */
+            1490,        /* direct */
+            287,         /* direct_each */
+            2220,        /* copy */
+            53.6,        /* copy_each */
+            9.35,        /* copied */
+            0.182,       /* odd */
+            2,           /* apart */
+            1.15,        /* batch */
+            {217, 124},  /* warp */
+            {13.7, 5.7}, /* k */
+            {39, 5.24},  /* direct_k */
+        },
+    },
+    {
+        /* small_c, of each: warps, first, few, step, tile, warp, work, along_k, single, odd */
+        {
+            16,                                                  /* rows */
+            16,                                                  /* cols */
+            {{20, 2320, 423, 422, 163, 0, 68.3, 0.09, 0.01, 0},  /* float */
+             {24, 2330, 1760, 281, 107, 0, 55, 0.61, 0.13, 0},   /* double */
+             {20, 2270, 423, 456, 158, 0, 65.7, 0.1, 0.1, 343}}, /* other */
+        },
+        {
+            16,                                                          /* rows */
+            32,                                                          /* cols */
+            {{16, 1820, 2180, 468, 58.6, 62.2, 80.3, 0.18, 0.067, 33.5}, /* float */
+             {16, 2090, 3820, 313, 105, 41, 77.5, 0.62, 0.14, 27.2},     /* double */
+             {16, 1790, 1980, 539, 55.9, 55.5, 92.3, 0.1, 0.1, 529}},    /* other */
+        },
+        {
+            32,                                                       /* rows */
+            32,                                                       /* cols */
+            {{16, 1490, 3580, 763, 200, 89, 131, 0.12, 0.07, 66.4},   /* float */
+             {12, 1840, 7000, 541, 323, 64.9, 110, 0.38, 0.15, 23.2}, /* double */
+             {16, 1430, 3540, 954, 200, 86.4, 167, 0.1, 0.1, 904}},   /* other */
+        },
+        {
+            32,                                                        /* rows */
+            64,                                                        /* cols */
+            {{12, 1330, 7600, 927, 198, 170, 214, 0.216, 0.136, 69.1}, /* float */
+             {8, 1190, 15500, 841, 0, 328, 161, 0.4, 0.12, 69.4},      /* double */
+             {12, 1290, 7250, 1160, 198, 162, 273, 0.1, 0.1, 1650}},   /* other */
+        },
+    },
+    {
+        /* skinny, of each: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+        {
+            1,                                                        /* along_k */
+            4,                                                        /* width */
+            {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427}, /* 4 bytes */
+              {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},   /* 4 bytes, by 16 bytes */
+             {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},       /* 8 bytes */
+              {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}},   /* 8 bytes, by 16 bytes */
+        },
+        {
+            1,                                                         /* along_k */
+            16,                                                        /* width */
+            {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},        /* 4 bytes */
+              {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}},      /* 4 bytes, by 16 bytes */
+             {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},       /* 8 bytes */
+              {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}, /* 8 bytes, by 16 bytes */
+        },
+        {
+            0,                                                      /* along_k */
+            4,                                                      /* width */
+            {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},     /* 4 bytes */
+              {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}}, /* 4 bytes, by 16 bytes */
+             {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},       /* 8 bytes */
+              {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}},   /* 8 bytes, by 16 bytes */
+        },
+        {
+            0,                                                           /* along_k */
+            16,                                                          /* width */
+            {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},        /* 4 bytes */
+              {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}}, /* 4 bytes, by 16 bytes */
+             {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},      /* 8 bytes */
+              {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}, /* 8 bytes, by 16 bytes */
+        },
+    },
+    3170,    /* sum */
+    0.00209, /* sum_byte */
+    {
+        /* pipelined */
+        {
+            /* block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+            {5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150}, /* any */
+            {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},           /* TN */
+            {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800},           /* NN */
+        },
+        2800,         /* cut */
+        {1470, 2970}, /* cut_slice */
+        {4910, 7650}, /* reduce */
+        5,            /* reduce_from */
+        2190,         /* cluster */
+        {660, 4830},  /* cluster_round */
+        {8070, 7180}, /* even */
+        {1080, 1850}, /* even_partial */
+    },
+    {
+        /* tensor */
+        {
+            /* instances, block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
+            {
+                128,                                                 /* tile_m */
+                128,                                                 /* tile_n */
+                2,                                                   /* width */
+                {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
+            },
+            {
+                64,                                                      /* tile_m */
+                64,                                                      /* tile_n */
+                2,                                                       /* width */
+                {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}, /* block */
+            },
+            {
+                64,                                                /* tile_m */
+                64,                                                /* tile_n */
+                1,                                                 /* width */
+                {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}, /* block */
+            },
+            {
+                32,                                                      /* tile_m */
+                64,                                                      /* tile_n */
+                2,                                                       /* width */
+                {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
+            },
+        },
+        0.72,   /* copied */
+        7890,   /* slices */
+        0.347,  /* slice */
+        6380,   /* reduce */
+        375,    /* reduce_slice */
         101,    /* reduce_slice_wide */
         32,     /* reduce_wide_from */
         5290,   /* last */
@@ -303,6 +435,7 @@ static const tmm__costs tmm__measured = {
         1e5,    /* power_from */
     },
     {
+        /* narrow */
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
         1.15,                                                        /* alone */
         6330,                                                        /* launch */
@@ -311,25 +444,74 @@ static const tmm__costs tmm__measured = {
         1.07e-3,                                                     /* sum_byte */
         1500,                                                        /* most */
     },
-    {{1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54},
-     {1310, 74.5, 405, 132, 34.8, 1.48, 0.651, 0.00366, 1250, 1.08, 20, 0.335},
-     {1040, 86.8, 426, 146, 51, 1.69, 0.417, 0.00318, 1090, 1.2, 20, 0.54}}, /* direct */
-    3510,                                                                    /* pack */
-    0.715,                                                                   /* pack_rate */
     {
-        {1410, 0},                                 /* once */
-        {{3500, 2330, 898, 667}, {4690, 2500}},    /* window */
-        {{517, 702, 322, 90}, {0}},                /* busy */
-        {{10600, 8420, 3610, 2040}, {3650, 1880}}, /* tile */
-        {0.215, 0.438},                            /* odd */
-        {3380, 4160},                              /* part */
-        {602, 580},                                /* add */
-        6e7,                                       /* l2_bytes */
-        5770,                                      /* convert */
-        1240,                                      /* convert_round */
-        1.87,                                      /* convert_rate */
+        /* direct */
+        {
+            /* float */
+            1040,    /* first */
+            86.8,    /* halving */
+            426,     /* round */
+            146,     /* barrier */
+            51,      /* warp */
+            1.69,    /* load */
+            0.417,   /* line */
+            0.00318, /* byte */
+            1090,    /* cluster */
+            1.2,     /* memory */
+            20,      /* piece */
+            0.54,    /* share */
+        },
+        {
+            /* double */
+            1310,    /* first */
+            74.5,    /* halving */
+            405,     /* round */
+            132,     /* barrier */
+            34.8,    /* warp */
+            1.48,    /* load */
+            0.651,   /* line */
+            0.00366, /* byte */
+            1250,    /* cluster */
+            1.08,    /* memory */
+            20,      /* piece */
+            0.335,   /* share */
+        },
+        {
+            /* other */
+            1040,    /* first */
+            86.8,    /* halving */
+            426,     /* round */
+            146,     /* barrier */
+            51,      /* warp */
+            1.69,    /* load */
+            0.417,   /* line */
+            0.00318, /* byte */
+            1090,    /* cluster */
+            1.2,     /* memory */
+            20,      /* piece */
+            0.54,    /* share */
+        },
+    },
+    3510,  /* pack */
+    0.715, /* pack_rate */
+    {
+        /* fp16 */
+        {{{256, 128, 1}, {128, 192, 1}, {128, 64, 1}, {64, 64, 2}},
+         {{128, 128, 1}, {64, 64, 1}, {0, 0, 0}, {0, 0, 0}}}, /* tile */
+        {1410, 0},                                            /* once */
+        {{3500, 2330, 898, 667}, {4690, 2500, 0, 0}},         /* window */
+        {{517, 702, 322, 90}, {0, 0, 0, 0}},                  /* busy */
+        {{10600, 8420, 3610, 2040}, {3650, 1880, 0, 0}},      /* tile_more */
+        {0.215, 0.438},                                       /* odd */
+        {3380, 4160},                                         /* part */
+        {602, 580},                                           /* add */
+        6e7,                                                  /* l2_bytes */
+        5770,                                                 /* convert */
+        1240,                                                 /* convert_round */
+        1.87,                                                 /* convert_rate */
     },
     {
+        /* int8 */
         26,      /* fp64 */
         1600,    /* each */
         6500000, /* first */
@@ -354,8 +536,12 @@ static inline tmm__gpu tmm__gpu_for(const tmm__gpu *sheet)
     return *sheet;
 }
 
+/* The costs that predict: bench/fit tries others. */
+#ifndef TMM__COSTS
+#define TMM__COSTS (&tmm__measured)
+#endif
 static inline const tmm__costs *tmm__tuned(void)
 {
-    return &tmm__measured;
+    return TMM__COSTS;
 }
 #endif

@@ -37,13 +37,24 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
    TMM_REGISTER instead. */
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
+/* Why: writes a line for each kernel to `text`, host memory of `bytes`; 4096 are enough. First the
+   kernel that TMM_AUTO or TMM_AUTO_TENSOR, `kernel`, takes for dense A, B and C. A line has the time
+   that it should take, its tile, how K is divided and which limit binds it: the launch, memory, L2 or
+   arithmetic; or why it does not take the product. "Only by name": TMM_AUTO leaves it out.
+   `gpu`: NULL for the current device; or a word of a name such as "H100", for one that the header has
+   measured, as if that were here. Nothing is launched, so that needs no GPU.
+     Errors: TMM_ERROR_ARGUMENT; TMM_ERROR_MEMORY if `bytes` are too few, then the text is cut. */
+TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                      long long N, long long K, long long batch, const char *gpu,
+                                      char *text, size_t bytes);
+
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   with TMM_FLOAT_TENSOR. For double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers,
-   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand
-   its op, pointer and leading dimension are ignored: they are those it was prepared with.
-     Bits: of float those of gemm_with. Of double, too, if nothing is prepared; else those of a
-   product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
+/* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
+   TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
+   leading dimensions as for gemm. `options` as above, or NULL. The op, pointer and leading dimension
+   of a prepared operand are ignored: it has its own.
+     Bits: as gemm_with; of double with a prepared operand as a product in a batch, whatever else A
+   and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
    or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -59,15 +70,13 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes);
 
-/* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
-   `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
-   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where what
-   is kept does not suffice for an element of C, products read them.
-     Kept are, of float, two halves an element, 4 bytes. Of double, residues modulo 16 numbers, 1/8
-   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16
-   is the most that any data need, so nothing is converted again. It may be more than 13 or 14 that
-   the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
-   up to 2000.
+/* Converts op(A), M x K, or op(B), K x N, once for many products; enqueued on the stream. `memory`,
+   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for M or N lines; NULL: it is
+   allocated, until gemm_release. A and B must not change until then: products read them where the
+   converted operand does not suffice for an element of C.
+     An element takes 4 bytes in float, two halves; in double 17 for K from 2048 on: residues modulo
+   16 numbers, the most that any data need, and units. Without a prepared operand the same product
+   may take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                         long long lda, void *memory, size_t bytes,

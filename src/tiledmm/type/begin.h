@@ -27,14 +27,22 @@
 #define TMM__IF_FLOAT(...)
 #endif
 #if TMM__IS_DOUBLE
-#define TMM__IF_DOUBLE(...) __VA_ARGS__
+#define TMM__IF_NOT_DOUBLE(...)
 #else
-#define TMM__IF_DOUBLE(...)
+#define TMM__IF_NOT_DOUBLE(...) __VA_ARGS__
 #endif
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* Double and int, as they come, have one tile of TMM_SHARED and of TMM_REGISTER: the largest. */
+#if TMM__IS_FLOAT || !defined(TMM__MAKING_READY)
+#define TMM__ALL_TILES         1
+#define TMM__IF_ALL_TILES(...) __VA_ARGS__
+#else
+#define TMM__ALL_TILES 0
+#define TMM__IF_ALL_TILES(...)
 #endif
 /* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
 #if TMM__IS_DOUBLE
@@ -53,11 +61,6 @@
 #define TMM__IF_FLOAT_FAST(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
-#endif
-#if TMM__FAST && (TMM__IS_FLOAT || TMM__IS_DOUBLE)
-#define TMM__IF_FLOATING_FAST(...) __VA_ARGS__
-#else
-#define TMM__IF_FLOATING_FAST(...) TMM__LEFT_OUT
 #endif
 #if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
 #define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__

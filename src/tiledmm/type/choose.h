@@ -34,24 +34,33 @@ static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm_
     return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. `tensor`: elements may be split. */
-static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
-                                      tmm__plan *best)
+/* A product as its plans are compared: not empty, all of a batch at once. `tensor`: elements may be
+   split. */
+static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product *given,
+                                                       long long batch, int tensor)
 {
     tmm__xgemm__product p = *given;
-    tmm__plan plan;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    return p;
+}
+
+/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
+   equal ones, the first of the list. */
+static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
+                                      tmm__plan *best)
+{
+    const tmm__xgemm__product p = tmm__xgemm__compared(given, batch, tensor);
+    tmm__plan plan;
     best->value = TMM_AUTO, best->time = HUGE_VAL;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
         if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        if (tmm__xgemm__plan_by(row->value, &p, &plan) == TMM_OK && plan.time < best->time)
-            *best = plan;
+        tmm__xgemm__plan_by(row->value, &p, &plan);
+        if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, best);
+    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
 }
 
 static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
@@ -81,10 +90,10 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
 }
 
 /* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: *plan is valid
+   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
    until the next call. The key is all that it may depend on. */
-static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch, const tmm__plan **plan)
+static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
+                                                      const tmm__xgemm__product *p, long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -102,22 +111,19 @@ static inline tmm_status tmm__xgemm__known_plan(tmm_kernel kernel, const tmm__xg
     size_t hash = 0;
     for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
-    *plan = &known[place].plan;
-    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return TMM_OK;
+    tmm__plan *plan = &known[place].plan;
+    if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
     const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
-    tmm_status status = TMM_OK;
-    memset(known[place].key, 0, sizeof key); /* of no product */
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR,
-                           &known[place].plan);
-        kernel = (*plan)->value;
+        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
     if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        status = tmm__xgemm__plan_by(kernel, &first, &known[place].plan);
-    if (status == TMM_OK) memcpy(known[place].key, key, sizeof key);
-    return status;
+        tmm__xgemm__plan_by(kernel, &first, plan);
+    memcpy(known[place].key, key, sizeof key);
+    return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)

@@ -45,11 +45,12 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
                                                    long long batch)
 {
+    if (!TMM__ALL_TILES) return TMM_REGISTER_128;
     tmm__xgemm__product p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    (void)tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
@@ -64,8 +65,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && !TMM__IS_DOUBLE &&
-        tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
         kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
@@ -74,6 +74,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
                                                                               : TMM_REGISTER;
 #endif
+    if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
+    if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
+        kernel = TMM_SHARED;
     if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
     return kernel;
 }
@@ -82,11 +85,9 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
 static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
                                              long long batch)
 {
-    const tmm__plan *plan;
     kernel = tmm__xgemm__stands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    (void)tmm__xgemm__known_plan(kernel, p, batch, &plan);
-    return plan->value;
+    return tmm__xgemm__known_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -110,8 +111,8 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
     tmm__plan plan;
-    const tmm_status status = tmm__xgemm__plan_by(kernel, p, &plan);
-    return status != TMM_OK ? status : tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xgemm__plan_by(kernel, p, &plan);
+    return tmm__xgemm__row(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
@@ -135,22 +136,21 @@ static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__
     kernel = tmm__xgemm__stands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
-    const tmm__plan *plan;
     tmm__plan next;
     tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    status = tmm__xgemm__known_plan(kernel, given, batch, &plan);
-    if (chooses && status == TMM_OK) status = tmm__xgemm__takes(plan->value, given);
+    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
+    if (chooses) status = tmm__xgemm__takes(plan->value, given);
     tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            status = tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xgemm__plan_by(plan->value, &p, &next);
             plan = &next;
         }
-        if (status == TMM_OK) status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
     }
     return status;
 }

@@ -6,13 +6,14 @@
 #undef TMM_SUM
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
-#undef TMM__IF_DOUBLE
+#undef TMM__IF_NOT_DOUBLE
+#undef TMM__ALL_TILES
+#undef TMM__IF_ALL_TILES
 #undef TMM__IF_FLOATING
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__IF_FLOAT_FAST
-#undef TMM__IF_FLOATING_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
 #undef TMM__CONVERTS

@@ -96,8 +96,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm_status status = tmm__xgemm__plan_by(kernel, &p, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xgemm__plan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",

@@ -135,9 +135,9 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
-    return status;
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    return TMM_OK;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -178,8 +178,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    status = tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    if (status == TMM_OK) status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;

@@ -2,15 +2,17 @@
    Uses: once/schedule.h, kernels/common/store.cuh.
    Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
-   are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int BAND, int tile,
-                                                       int *down, int *across)
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
+   rows of tiles are walked downwards, then across. */
+static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
+                                                       int tile, int *down, int *across)
 {
-    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
-    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    int band = tile / (band_rows * s->tiles_across),
+        rest = tile - band * band_rows * s->tiles_across;
+    int high =
+        s->tiles_down - band * band_rows < band_rows ? s->tiles_down - band * band_rows : band_rows;
     *across = rest / high;
-    *down = band * BAND + rest - *across * high;
+    *down = band * band_rows + rest - *across * high;
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile

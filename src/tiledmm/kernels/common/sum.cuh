@@ -43,8 +43,8 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
     for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
 }
 
-/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+/* KERNEL SUM. For a product that was split along k over blocks: adds their partial sums, M x N
+   matrices, always in this order, and computes C = alpha sum + beta C. A block
    of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
@@ -52,18 +52,19 @@ static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SU
                   \            |                    |
                    +-----------+---- shared memory -+-->  warp 0: in this order, then to C
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. */
+   two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
+   256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
                    const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                    long long ldc, long long batchC)
 {
-    __shared__ TMM_SUM sums[8][32];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    long long element = blockIdx.x * 32ll + lane;
+    __shared__ TMM_SUM sums[256];
+    const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
+    long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element % N;
     bool inside = element < M * N;
-    int share = (parts + 7) / 8, first = warp * share;
+    int share = (parts + groups - 1) / groups, first = group * share;
     int last = first + share < parts ? first + share : parts;
     partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
     TMM_SUM sum = 0;
@@ -74,11 +75,10 @@ TMM_KERNEL void __launch_bounds__(256)
             partials += M * N;
         }
     }
-    sums[warp][lane] = sum;
+    sums[group * lanes + threadIdx.x] = sum;
     __syncthreads();
-    if (warp > 0 || !inside) return;
-#pragma unroll
-    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    if (group > 0 || !inside) return;
+    for (int g = 1; g < groups; g++) sum += sums[g * lanes + threadIdx.x];
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }

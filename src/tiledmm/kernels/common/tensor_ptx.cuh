@@ -93,12 +93,12 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 }
 
 /* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
-   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
-   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
-   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
-   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
-   need be on the device at once: false says that it gave up. */
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;

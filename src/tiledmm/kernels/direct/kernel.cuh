@@ -2,9 +2,9 @@
    Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
-/* For a product so small that its time is that of a launch, of one way to memory and back, and of
-   whatever comes between; and for vectors, of which each element is read once anyway. A group of G
-   threads computes one element of C as a dot product. Its members have every G-th k. All loads of
+/* For a product so small that a launch and one way to memory and back take most of its time; and for
+   vectors, of which each element is read once anyway. A group of G threads computes one element of C
+   as a dot product. Its members have every G-th k. All loads of
    8 k are under way before the first multiply-add. Nothing goes through shared memory but the sums
    of a group whose members are in several warps.
 
@@ -24,13 +24,19 @@
         thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
      TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
         thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
-   Sums of lanes are added by shuffles, those of warps through shared memory, those of blocks through
-   that of the first one of their cluster, in the same order in every run.
+   Lanes add their sums by shuffles, warps through shared memory, blocks through shared memory of the
+   first block of their cluster: in the same order in every run.
 
    Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
-   bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
-   the lines of L1 that its loads touch, since nothing is kept in registers for another element. A
-   vector: memory, for which 32 to 64 KB of loads are under way on a multiprocessor. */
+   bounds it: the latency of a launch and of a load, and one more load for each further 8 G of k. Then
+   it is the lines of L1 that its loads touch: no register serves two elements. With vectors it is
+   memory: 32 to 64 KB of loads are under way on a multiprocessor.
+
+   block_log2, group_log2, cluster_log2: threads of a block and of a group, blocks of a cluster, as
+   powers of two. magic, magic_log2: n / N is (n + n magic / 2^32) >> magic_log2. beside, lanes:
+   members that are lanes of a warp are so far apart, among so many lanes. apart_log2, warps_log2:
+   the sums that are then left, so far apart, and how many. As members of a structure the last ten
+   take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -41,6 +47,20 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
                       int apart_log2, int warps_log2)
 {
     enum { DEEP = TMM__DIRECT_DEEP, CLUSTER = 1 << TMM__DIRECT_CLUSTER };
+    static_assert((int)TMM__DIRECT_MOST >= 32 && (int)TMM__DIRECT_MOST <= 1024 &&
+                      ((int)TMM__DIRECT_MOST & ((int)TMM__DIRECT_MOST - 1)) == 0,
+                  "TMM__DIRECT_MOST must be a power of two, 32 to 1024: the threads of a block");
+    static_assert((int)TMM__DIRECT_BLOCK >= 5 && 1 << TMM__DIRECT_BLOCK <= (int)TMM__DIRECT_MOST,
+                  "TMM__DIRECT_BLOCK must be 5 at least, which is a warp, and 2 to it not be above "
+                  "TMM__DIRECT_MOST");
+    static_assert((int)TMM__DIRECT_CLUSTER >= 1 && (int)TMM__DIRECT_CLUSTER <= 3,
+                  "TMM__DIRECT_CLUSTER must be 1 to 3: a cluster has 8 blocks at most");
+    static_assert(
+        (int)TMM__DIRECT_DEEP >= 1 && (int)TMM__DIRECT_GROUPS >= 1 &&
+            ((int)TMM__DIRECT_MOST + CLUSTER * (int)TMM__DIRECT_GROUPS) * (int)sizeof(TMM_SUM) <=
+                49152,
+        "TMM__DIRECT_GROUPS: the sums of so many groups of a cluster's blocks must fit into "
+        "the 48 KB of a block");
     __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
     const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
     const bool members = layout == TMM__MEMBERS;
@@ -52,7 +72,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
     /* 32 bits suffice: C has at most 2^31 - 1 elements. */
     const unsigned number = (blockIdx.x >> cluster_log2 << groups_log2) + place;
     const bool inside = number < (unsigned)M * (unsigned)N;
-    /* number / N: a division would take a twentieth of the time of the smallest products. */
+    /* number / N, without a division. */
     const unsigned row = (__umulhi(number, magic) + number) >> magic_log2;
     const unsigned col = number - row * (unsigned)N;
     TMM_SUM sum = 0;
@@ -94,8 +114,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
         for (int k = 0; k < DEEP; k++) TMM__MULTIPLY_ADD(sum, (TMM_SUM)x[k], (TMM_SUM)y[k]);
     }
 
-    /* The sums of members that are lanes of one warp, `beside` each other; then those of
-       1 << warps_log2 warps, or of threads that far apart, halved until one is left. */
+    /* First the sums of members that are lanes of a warp, then what is left, halved until it is one. */
     if (group_log2 > 0) {
         for (int other = beside; other < lanes; other *= 2)
             sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);

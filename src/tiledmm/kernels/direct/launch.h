@@ -74,8 +74,8 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -106,7 +106,6 @@ static inline tmm_status tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
             if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,

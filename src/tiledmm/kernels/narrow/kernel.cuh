@@ -1,29 +1,6 @@
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
    Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
-/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
-   parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
-   elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_narrow_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                          const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
-                          TMM_TYPE *__restrict__ C, long long ldc)
-{
-    const long long element = blockIdx.x * 256ll + threadIdx.x;
-    if (element >= M * N) return;
-    const long long row = element / N, col = element - row * N;
-    TMM_SUM sum = 0;
-    partials += element;
-#pragma unroll 8
-    for (int part = 0; part < parts; part++) {
-        sum += *partials;
-        partials += M * N;
-    }
-    tmm__xstore_masked(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
-}
-#endif
-
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -32,9 +9,9 @@ TMM_KERNEL void __launch_bounds__(256)
         upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
         turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
 
-   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
-   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
-   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   Few multiply-adds may be wasted on lines that P does not have. So a tile has 24, 32, 48 or 64
+   lines of P and 512 or 256 of Q, all by the same code. A thread has 3 or 4 groups of 4 lines of P,
+   and twice 4 lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
    others along Q, and the four warps side by side:
 
       group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
@@ -97,10 +74,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
-   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
-   C, so that an element takes a few additions; a warp has neighbours in a row. */
+/* Stores a group of a tile to C, or unchanged to the matrix of this part. The group lies in shared
+   memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
+   the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
+   of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -225,7 +202,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int toQ = COLS + q_k * PITCH + q_line;
     unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
     const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
-    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second half of 256 lines */
     const long long nextQ = tileQ / 2 * lineQ * SIZE;
 
     TMM_SUM sum[4 * GROUPS][8];

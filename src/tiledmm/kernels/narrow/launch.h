@@ -11,14 +11,6 @@ static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long lon
 }
 
 #if TMM__IS_FLOAT
-/* What is known of 3 and of 4 groups alone: times, and in once/kernels.h the least tile. */
-#define TMM__CHECK(pass, name, groups)                                                          \
-    static_assert((groups) == 3 || (groups) == 4,                                               \
-                  "TMM__NARROW_LIST: instance " #name " must have 3 or 4 groups: there are no " \
-                  "others in narrow.step of once/tuning.h");
-TMM__NARROW_LIST(TMM__CHECK)
-#undef TMM__CHECK
-
 /* Its operands, P with few lines and Q with many, and how these are in memory. */
 typedef struct tmm__xnarrow__operands {
     int turned; /* lines of P are columns of C */
@@ -37,6 +29,14 @@ static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgem
     return o;
 }
 
+/* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
+static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long long kQ)
+{
+    const int measured = groups == 3 ? 0 : 1;
+    const double area = measured ? groups / 4.0 : 1;
+    return area * tmm__tuned()->narrow.step[kQ != 1][measured][down_log2 - 1];
+}
+
 /* Nanoseconds of a plan's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
@@ -50,7 +50,7 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
     const long long kQ = c->turned ? p->csA : p->rsB;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(t->narrow.step[kQ != 1][groups - 3][c->down - 1],
+    const double step = fmax(tmm__xgemm__narrow_step(groups, c->down, kQ),
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)p->M * p->N;
@@ -65,8 +65,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -107,7 +107,6 @@ static inline tmm_status tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
@@ -134,14 +133,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    if (partials == NULL) return status;
-    void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
-    if (status == TMM_OK)
-        status =
-            tmm__launch((const void *)tmm__xgemm_narrow_sum,
-                        dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
-    (void)cudaFreeAsync(partials, p->stream);
-    return status;
+    return tmm__xgemm__sum(status, p, parts, partials, 1);
 }
 #endif
 #endif

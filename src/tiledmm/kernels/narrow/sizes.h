@@ -15,7 +15,7 @@ enum {
     TMM__NARROW_PITCH = TMM__NARROW_PLACES + TMM__NARROW_LINES + 4
 };
 
-/* Its tile, and how lines of C stand: see there. */
+/* A tile of KERNEL NARROW, and how lines of C lie. */
 typedef struct tmm__narrow {
     int down_log2; /* a tile has 1024 >> down_log2 lines of Q, and a group of P 4 << down_log2 */
     int tilesP;    /* along P */

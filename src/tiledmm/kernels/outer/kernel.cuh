@@ -4,7 +4,7 @@
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
 /* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
-   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
+   of B at once and waits once. Each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
                                        B  K x N   (narrow: 4 x 8 columns)
                              lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
@@ -26,8 +26,8 @@
    Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
    memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
-   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
-   one round of copies and of the stores. */
+   writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
+   round of copies and the stores. */
 #ifndef TMM__OUTER_WARP_ROWS
 #define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
 #define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
@@ -128,9 +128,26 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         LDA = TMM__OUTER_LDA,
         LDB = TMM__OUTER_LDB,
         TILE_COLS = TMM__OUTER_TILE_COLS,
-        DEEP = 2,
-        TWO = 2
+        UNROLL = 2,     /* k at a time */
+        STORED_ROWS = 2 /* at a time */
     };
+    enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
+    static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
+                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
+                  "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
+                  "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
+    static_assert(
+        ((int)COLS == 2 || (int)COLS == 4 || (int)COLS == 8) && (int)TILE_COLS >= 4 &&
+            (int)ROWS * COLS <= 64,
+        "TMM__OUTER_COLS must be 2, 4 or 8, and a thread of TMM__OUTER_LIST have 64 sums at "
+        "most");
+    static_assert((int)WARPS == 4 || (int)WARPS == 8,
+                  "TMM__OUTER_WARPS must be 4 or 8: plans begin with 4, the copies end with 8");
+    static_assert(
+        (int)STEP % 16 == 0 && (int)STEP >= 16 &&
+            (int)STEP * (LDA + LDB) * (int)sizeof(TMM_TYPE) <= 49152,
+        "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
+        "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
     long long row = (long long)blockIdx.y * tile_rows;
@@ -186,11 +203,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         __syncthreads();
         const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
 #pragma unroll 1
-        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
-            tmm__xelements4 x[DEEP][ROWS / 4];
-            TMM_TYPE y[DEEP][COLS];
+        for (int k = left < depth ? left : depth; k > 0; k -= UNROLL) { /* zeros after the last */
+            tmm__xelements4 x[UNROLL][ROWS / 4];
+            TMM_TYPE y[UNROLL][COLS];
 #pragma unroll
-            for (int d = 0; d < DEEP; d++) {
+            for (int d = 0; d < UNROLL; d++) {
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
                     x[d][q] = *(const tmm__xelements4 *)&a[d * LDA + 4 * q];
@@ -198,15 +215,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
                 for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
             }
 #pragma unroll
-            for (int d = 0; d < DEEP; d++)
+            for (int d = 0; d < UNROLL; d++)
 #pragma unroll
                 for (int i = 0; i < ROWS; i++)
 #pragma unroll
                     for (int j = 0; j < COLS; j++)
                         TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
                                           (TMM_SUM)y[d][j]);
-            a += DEEP * LDA;
-            b += DEEP * LDB;
+            a += UNROLL * LDA;
+            b += UNROLL * LDB;
         }
         A += depth * csA;
         B += depth * rsB;
@@ -224,9 +241,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
     for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
         /* Two rows, then the next two in their place: less to compile. */
 #pragma unroll 1
-    for (int first = 0; first < ROWS; first += TWO) {
+    for (int first = 0; first < ROWS; first += STORED_ROWS) {
 #pragma unroll
-        for (int i = 0; i < TWO; i++) {
+        for (int i = 0; i < STORED_ROWS; i++) {
             if (first + i >= rows_left) return;
             TMM_SUM old[COLS];
 #pragma unroll
@@ -251,9 +268,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
             C += ldc;
         }
 #pragma unroll
-        for (int i = 0; i < ROWS - (int)TWO; i++)
+        for (int i = 0; i < ROWS - (int)STORED_ROWS; i++)
 #pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + STORED_ROWS][j];
     }
 #endif
 }

@@ -7,12 +7,23 @@ typedef struct tmm__xouter__instance {
     const void *kernel;
 } tmm__xouter__instance;
 
-/* Nanoseconds of a plan with instance number n: the blocks of the busiest multiprocessor, or
-   memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
-                                             int n, const tmm__xgemm__product *p)
+/* The number under which an instance was measured. Others go by the area of a warp, of the first. */
+static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
 {
-    const int warps = c->threads / 32;
+    const tmm__costs *t = tmm__tuned();
+    int n = TMM__TUNED_OUTER - 1;
+    while (n > 0 && (t->outer_warp[n].rows != i->warp_rows || t->outer_warp[n].cols != i->cols))
+        n--;
+    *area = (double)i->warp_rows * i->cols / (t->outer_warp[n].rows * t->outer_warp[n].cols);
+    return n;
+}
+
+/* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
+static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                             const tmm__xgemm__product *p)
+{
+    double area;
+    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
@@ -22,8 +33,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
     const double copies = K * (i->warp_rows + (double)i->cols / warps) / 32;
     const int apart =
         (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0 && i->cols == 32 && c->blocks > 1;
-    double clocks = warps * t->warp[n] * (apart ? 1 + t->odd : 1);
-    clocks += warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    double clocks = warps * area * t->warp[n] * (apart ? 1 + t->odd : 1);
+    clocks += warps * area * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
     if (c->depth > 0) clocks += warps * copies * t->copied;
     clocks *= blocks;
     clocks += c->depth > 0 ? t->copy + copies * t->copy_each
@@ -35,8 +46,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -61,13 +72,11 @@ static inline tmm_status tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (down > (int)TMM__MOST_GRID) continue;
             c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
             c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
-            c.time = tmm__xgemm__outer_guess(&c, i, n, p);
+            c.time = tmm__xgemm__outer_guess(&c, i, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
             if (c.time < best->time) *best = c;
         }
     }
-    if (best->time < HUGE_VAL) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
 }
 
 static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
@@ -89,6 +98,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
     tmm__xgemm__product p = *given;
     int depth = plan->depth;
     void *arguments[20];
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
     arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);

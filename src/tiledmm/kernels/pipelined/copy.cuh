@@ -1,10 +1,10 @@
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
-   rows of C that a thread owns.
+/* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
+   of C that a thread owns, are constants.
 
-   What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
+   What a thread copies of A, of B and, if `any`, of the third unit, which is of A or of B. */
 typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
@@ -49,7 +49,7 @@ static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char 
     }
 }
 
-/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A
+/* The same for instance any, which knows the mode at run time only, and a unit of 64 lines. A
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
@@ -92,17 +92,17 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
+    long long csB, long long row, long long col, long long k, const bool any, const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
-    const int LINES_A = ANY ? (int)UNIT : 8 * ROWS, LINES_B = ANY ? (int)UNIT : 128;
+    const int LINES_A = any ? (int)UNIT : 8 * rows, LINES_B = any ? (int)UNIT : 128;
     const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
     c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
-    int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-    int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    int acrossA = any ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
+    int acrossB = any ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
     c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
     c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
     int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
@@ -110,14 +110,14 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     if (modeA == TMM__VECTORS) lineA *= VECTOR;
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
-    c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
+    c->strideA = (unsigned)(SIZE * (any || modeA == TMM__ALONG_K ? 16 * rsA
                                     : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
                                                             : csA));
-    c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
+    c->strideB = (unsigned)(SIZE * (any || modeB == TMM__ALONG_K ? 16 * csB
                                     : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
                                                             : rsB));
     /* The third unit, of A or B. */
-    c->predicated = ANY && (M < TILE_M || N < TILE_N);
+    c->predicated = any && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
     c->cols_left = c->predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
     c->left3 = (is_128x64 ? c->rows_left : c->cols_left) - UNIT;
@@ -130,10 +130,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 /* Copies a step of `depth` k with predicates: before the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
                                                                   TMM_TYPE *to, int depth,
-                                                                  const bool ANY, const int ROWS)
+                                                                  const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (any) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
                         c->kA < depth);
         tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
@@ -152,10 +152,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
 /* Copies a whole step, or zeros: in the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
                                                                  TMM_TYPE *to, bool more,
-                                                                 const bool ANY, const int ROWS)
+                                                                 const bool any, const int rows)
 {
-    const int LINES_A = 8 * ROWS, LINES_B = 128;
-    if (!ANY) {
+    const int LINES_A = 8 * rows, LINES_B = 128;
+    if (!any) {
         tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
         tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
     } else if (more) {
@@ -182,16 +182,17 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
 static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int STAGE,
+                                                            TMM_TYPE *shared, const int stage_size,
                                                             int left, int first_depth,
                                                             long long csA, long long rsB,
-                                                            const bool ANY, const int ROWS)
+                                                            const bool any, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * STAGE, depth, ANY, ROWS);
+        if (stage < left)
+            tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, any, rows);
         tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }

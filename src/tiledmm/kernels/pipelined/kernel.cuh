@@ -30,7 +30,7 @@
    would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   band, a band being 4 rows of tiles, and downwards in it. So blocks at work at a time share
    rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
    third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
    end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
@@ -62,10 +62,8 @@
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of
-   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
-   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
-   Measured on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. With other forms of the functions
+   below TN and NN were slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -76,11 +74,11 @@
    finds one operand where the first has read it. */
 static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
                                                                 const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int ROWS)
+                                                                TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int jj = 0; jj < COLS; jj++) {
             int j = i % 2 ? COLS - 1 - jj : jj;
@@ -88,10 +86,10 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int ROWS)
+static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma unroll
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
@@ -125,25 +123,34 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
-   elements. */
+/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
 static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
                                                                 int *row0, int *col0,
-                                                                const bool ANY, const int ROWS,
-                                                                const int PART)
+                                                                const bool any, const int rows,
+                                                                const int part)
 {
     int warp = thread / 32, lane = thread % 32;
-    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
+    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
-        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-        *col0 = PART + lane % 8 * 4;
+        *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
+        *col0 = part + lane % 8 * 4;
     }
 }
 #endif
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+static_assert((TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME) ==
+                      (TMM__PIPELINED_MODE_B == TMM__AT_RUN_TIME) &&
+                  (TMM__PIPELINED_ROWS) == (TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME ? 8 : 16),
+              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are TMM__AT_RUN_TIME, and 16 "
+              "if none is: launchers and KERNEL REDUCE know these tiles");
+static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
+                  (int)TMM__PIPELINED_DEPTH == 8,
+              "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
+              "and owns a fixed part of them, and launchers count steps of 8");
+
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -153,21 +160,26 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum { ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME };
+    enum { TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin; of ANY the third unit, too */
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
-                             (int)STAGES * STAGE * SIZE,
-                  "they have room");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
+                  "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
+    static_assert(
+        !TN || (4 % STAGED_ROWS == 0 && (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
+                                            (int)STAGES * STAGE * SIZE),
+        "TMM__PIPELINED_STAGED_ROWS must be 1, 2 or 4, of the four rows that lie below each "
+        "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {

@@ -1,16 +1,34 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-/* The instances of the list by what they are for: other types than float have the first alone. */
-enum { tmm__xpipelined_any, tmm__xpipelined_tn, tmm__xpipelined_nn };
+#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
+#undef TMM__CHECK
 
-static inline const void *tmm__xgemm__pipelined_kernel(int instance)
+/* An instance of KERNEL PIPELINED; the first one is ANY. */
+typedef struct tmm__xpipelined__instance {
+    int blocks, modeA, modeB;
+    const void *kernel;
+} tmm__xpipelined__instance;
+
+/* Instance number n, NULL behind the last. */
+static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
-    static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
+#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
+    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+    static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
-    int count = (int)(sizeof kernels / sizeof *kernels); /* one, of other types than float */
-    return kernels[instance < count ? instance : 0];
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* Its costs: those of ANY, and as A^T B and A B. Others have the area of the latter, so their costs,
+   too. */
+static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
+    const tmm__xpipelined__instance *i)
+{
+    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
+    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
@@ -19,22 +37,23 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
                                                int instance, int number)
 {
     const long long M = p->M, N = p->N;
-    const int any = instance == tmm__xpipelined_any;
+    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
+    const int any = instance == 0;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
-    c->instance = number, c->kernel = tmm__xgemm__pipelined_kernel(instance);
+    c->instance = number, c->kernel = i->kernel;
     c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
     d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
-    d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
+    d.blocks = i->blocks;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(c->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = &tmm__tuned()->pipelined.block[instance];
+    d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
+    d.costs = tmm__xgemm__pipelined_costs(i);
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
@@ -43,11 +62,11 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                                    const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
-    enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
+    enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
     const long long M = p->M, N = p->N;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
@@ -55,29 +74,32 @@ static inline tmm_status tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p
     size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-#if TMM__IS_FLOAT
     tmm__plan c = *best;
-#endif
-    tmm__xgemm__pipelined_tiles(best, p, tmm__xpipelined_any, tmm__xpipelined_any);
-#if TMM__IS_FLOAT
-    const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
-    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
-    if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
-        const int instance = inA ? tmm__xpipelined_tn : tmm__xpipelined_nn;
-        tmm__xgemm__pipelined_tiles(&c, p, instance, instance);
+    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    const tmm__xpipelined__instance *i;
+    int count = 1; /* of the instances */
+    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
+        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
+        tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
-    /* Should operands be packed for TN? */
-    if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
+#if TMM__IS_FLOAT
+    int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
+    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
+                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
+        tn--;
+    /* Should operands be packed for it, which could use these in place? */
+    const int inA = c.modeA == TMM__VECTORS && M >= TILE;
+    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
+    if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
         tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tmm__xpipelined_tn, PACKED);
+        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
@@ -89,7 +111,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
+        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT

@@ -3,7 +3,7 @@
 #if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
 #define TMM__PART_PIPELINED_SIZES
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -12,18 +12,16 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
-   together; rows that TN stores through shared memory at a time. */
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance _any copies
+   together; rows that _tn stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
-   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
-#define TMM__PIPELINED_LIST(_)                                                             \
-    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
-    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
+   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
+#define TMM__PIPELINED_LIST(_)                                                           \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME) \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
 #define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)

@@ -2,18 +2,18 @@
    tiles and C.
    Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
+/* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+/* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
 static __device__ __forceinline__ void tmm__xpipelined_add_partials(
     const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int ROWS)
+    int thread, TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     long long last_step = (tile + 1ll) * s->steps;
     int others = 0;
     while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
@@ -47,23 +47,23 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 static __device__ __forceinline__ void tmm__xpipelined_find_place(
     tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
+    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const bool is_128x64 = any && s->is_tall;
+    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
     const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = TN && s->packed_A;
-    bool packed_B = TN && s->packed_B;
+    bool packed_A = tn && s->packed_A;
+    bool packed_B = tn && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
-    int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+    int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
     int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
     tmm__xfind_tile(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
-    if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-    if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+    if (row > M - TILE_M && !packed_A && (!any || M >= TILE_M)) row = M - TILE_M;
+    if (col > N - TILE_N && !packed_B && (!any || N >= TILE_N)) col = N - TILE_N;
     bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     C += (row + row0) * ldc + col + col0;
     unsigned mask = 0;
@@ -78,11 +78,11 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(
    of its own. */
 static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
                                                              const TMM_SUM (*sum)[8],
-                                                             const int ROWS)
+                                                             const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
-    for (int from = 0; from < ROWS; from += STAGED_ROWS) {
+    for (int from = 0; from < rows; from += STAGED_ROWS) {
         if (from != i) continue;
 #pragma unroll
         for (int q = 0; q < 2 * STAGED_ROWS; q++) {
@@ -97,32 +97,32 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
    that there is code for these alone. */
 static __device__ __forceinline__ void tmm__xpipelined_store(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
+    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
 #pragma unroll 1
         for (int half = 0; half < 2; half++) {
 #pragma unroll
-            for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
-                int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+            for (int i = 0; i < rows / 2; i += ALIGNED_ROWS) {
+                int down = half * (2 * rows) + i / 4 * 16 + i % 4;
                 tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
                                  alpha, beta, &sum[i], ALIGNED_ROWS);
             }
 #pragma unroll
-            for (int h = 0; h < ROWS / 2; h++)
+            for (int h = 0; h < rows / 2; h++)
 #pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + rows / 2][j];
         }
         return;
     }
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += STORED_ROWS) {
+    for (int i = 0; i < rows; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
         tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
                          beta, sum, STORED_ROWS);
 #pragma unroll
-        for (int h = 0; h < ROWS - STORED_ROWS; h++)
+        for (int h = 0; h < rows - STORED_ROWS; h++)
 #pragma unroll
             for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
     }
@@ -134,10 +134,10 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
                                                             const tmm__schedule *s, int part,
                                                             int rank, const TMM_SUM (*sum)[8],
-                                                            const int ROWS)
+                                                            const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
-    const int VECTORS = ROWS * COLS / 4;
+    const int VECTORS = rows * COLS / 4;
     int left = 0, other = 0;
     unsigned to = 0;
 #pragma unroll

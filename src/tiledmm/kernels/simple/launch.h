@@ -2,16 +2,28 @@
    Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
    Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* Kernels are found by the tile that their names have. */
+#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+static_assert(
+    TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 3 : 1),
+    "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
+#undef TMM__NAMED
+#define TMM__NAMED(pass, name, block) +(((name) == 64 || (name) == 128) && (name) == 16 * (block))
+static_assert(
+    (0 TMM__REGISTER_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 2 : 1),
+    "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4, and 128, of 8: a name is the tile, 16 "
+    "TMM_BLOCK, and TMM_REGISTER_64 and _128 name these two");
+#undef TMM__NAMED
+
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline tmm_status tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, const void *kernel,
-                                                double time, tmm__plan *plan)
+static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, const void *kernel,
+                                          double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
     plan->blocks = ((p->M - 1) / row->tile + 1) * ((p->N - 1) / row->tile + 1);
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
-    return TMM_OK;
 }
 
 static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
@@ -34,10 +46,10 @@ static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline tmm_status tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
-    return tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
 static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
@@ -57,11 +69,11 @@ static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
     (void)p;
-    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
 }
 
-static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
@@ -70,25 +82,30 @@ static inline tmm_status tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
 #if TMM__ONE_TILE
     kernel = (const void *)TMM__JOIN(tmm__xgemm_shared_, TMM_TILE);
 #else
-#define TMM__ROW(pass, name, tile_edge)                    \
-    if (row->tile == tile_edge) {                          \
+#define TMM__ROW(pass, name)                               \
+    if (row->tile == name) {                               \
         kernel = (const void *)TMM_FN(gemm_shared_##name); \
     }
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    return tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
+/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
 static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
 {
-    (void)p, (void)row;
-    return 1;
+#if TMM__FAST
+    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
+        return 0;
+#endif
+    (void)p;
+    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
-static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                                   const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
@@ -102,6 +119,6 @@ static inline tmm_status tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    return tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif

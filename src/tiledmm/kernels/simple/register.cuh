@@ -2,10 +2,11 @@
    Uses: once/config.h. Used by: type/dispatch.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
-#define TMM__REGISTER_LIST(_) _(1, 64, 4) _(2, 128, 8)
+#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
 #endif
 
-#if defined(TMM__PASS) && (TMM__REGISTER_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS
+#if TMM__REGISTER_LIST(TMM__IN_PASS) 0
 #define TMM_BLOCK         (TMM__REGISTER_LIST(TMM__VALUE_1) 0)
 #define tmm_gemm_register tmm__gemm_register
 #define tmm_quad          tmm__quad
@@ -191,4 +192,5 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef tmm_quad
 #undef tmm_fetch_quad
 #undef tmm_put_quad
+#endif
 #endif

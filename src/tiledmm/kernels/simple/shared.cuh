@@ -1,12 +1,13 @@
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
-/* The instances: pass, name, tile. TMM_TILE, if the caller defines it, is the only
+/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) _(1, 8, 8) _(2, 16, 16) _(3, 32, 32)
+#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
 #endif
 
-#if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
+#ifdef TMM__PASS
+#if TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0)
 #if !TMM__ONE_TILE
 #define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
 #endif
@@ -103,5 +104,6 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #undef tmm_gemm_shared
 #if !TMM__ONE_TILE
 #undef TMM_TILE
+#endif
 #endif
 #endif

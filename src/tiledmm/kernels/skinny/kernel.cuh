@@ -102,7 +102,7 @@
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
 /* The sums of a lane; with tensor cores 8 or 16 of them are used. */
 #define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Are the multiply-adds those of tensor cores? */
+/* Do tensor cores multiply? */
 #define TMM__SKINNY_DMMA                                                      \
     (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
      sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
@@ -115,9 +115,9 @@ enum {
 };
 
 #if TMM__BODIES
-/* Copies this thread's vectors of a stage of L: vector n comes from from[n % 4] and goes to
-   stage + to[n % 4], both plus what vectors beyond 4 lie further. `full`: all of them exist.
-   Otherwise lines_left and k_left count what exists of the block and of the stage. */
+/* Copies this thread's vectors of a stage of L. Vector n comes from from[n % 4] and goes to stage +
+   to[n % 4]; from the fifth on both move on. `full`: all of them exist. Otherwise lines_left and
+   k_left count what exists of the block and of the stage. */
 static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
                                                           const TMM_TYPE *const *from, int line0,
                                                           int k0, int apart, bool wide, bool full,
@@ -298,6 +298,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
+    static_assert((int)ALONG_K == 0 || (int)ALONG_K == 1,
+                  "TMM__SKINNY_LIST: whether L is contiguous along k must be 0 or 1");
+    static_assert((int)WIDTH == 2 || (int)WIDTH == 4 || (int)WIDTH == 8 || (int)WIDTH == 16 ||
+                      (ALONG_K && (int)WIDTH == 1),
+                  "TMM__SKINNY_LIST: a width must be 2, 4, 8 or 16, or 1 along k: threads share S "
+                  "and the sums of lines by powers of two");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;

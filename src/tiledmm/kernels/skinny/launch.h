@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && \
-    (TMM__IS_FLOAT || TMM__IS_DOUBLE)
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__IS_FLOAT
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
@@ -19,20 +18,32 @@ typedef struct tmm__xskinny__instance {
     const void *kernel;
 } tmm__xskinny__instance;
 
-/* Costs of an instance; of one that was not measured: the first one's. */
-static inline const tmm__block_costs *tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                               int aligned)
+#define TMM__CHECK(pass, name, along_k, width) | ((width) >= TMM__SKINNY_MOST ? 1 << (along_k) : 0)
+static_assert(
+    (0 TMM__SKINNY_LIST(TMM__CHECK)) == 3,
+    "TMM__SKINNY_LIST must have a width of TMM__SKINNY_MOST along k, and along the lines");
+#undef TMM__CHECK
+
+/* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
+static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
+                                                        int aligned)
 {
     const tmm__costs *t = tmm__tuned();
-    int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
-    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+    const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
+    const tmm__block_costs *wide = NULL;
+    for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
+        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        if (t->skinny[n].along_k != i->along_k) continue;
+        if (t->skinny[n].width == i->width) return *c;
+        if (t->skinny[n].width == 16) wide = c;
+    }
+    return tmm__scaled(wide, (double)i->lines * i->width / area);
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -58,39 +69,36 @@ static inline tmm_status tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         if (i->along_k != (kL == 1) || i->width < width) continue;
         if (best == NULL || i->width < best->width) best = i;
     }
-    if (best->least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         best->least, device->shared);
     c->instance = best->width, c->kernel = best->kernel, c->turned = turned;
     c->tile_m = turned ? best->width : best->lines, c->tile_n = turned ? best->lines : best->width;
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs *costs = tmm__xgemm__skinny_costs(best, aligned);
+    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
     tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
-    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+    if (best->least > device->shared) /* its sums do not fit */
+        c->kernel = NULL, c->time = HUGE_VAL, c->bytes = best->least;
+    if (c->kernel == NULL) return;
     /* Two launches would take the host longer. */
-    if (c->time <= t->host || !device->pools) return TMM_OK;
+    if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, MOST_PARTS),
-             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
@@ -112,6 +120,11 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
     void *partials = NULL;
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         plan->bytes, tmm__current_device()->shared);
     if (parts > 1)
         partials =
             tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
@@ -122,6 +135,6 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials);
+    return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif

@@ -1,6 +1,17 @@
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
    Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* The first instance stands in where a device has little shared memory. */
+#define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
+enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
+#undef TMM__FIRST
+#define TMM__CHECK(pass, name, rows, cols)                                                      \
+    static_assert((rows) * (cols) >= (int)tmm__xsmall_least,                                    \
+                  "TMM__SMALL_LIST: the first instance must have the smallest tile: it is for " \
+                  "devices with little shared memory");
+TMM__SMALL_LIST(TMM__CHECK)
+#undef TMM__CHECK
+
 /* An instance of KERNEL SMALL. */
 typedef struct tmm__xsmall__instance {
     int rows, cols, bytes;
@@ -49,8 +60,8 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
+                                          const tmm__xgemm__kernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -103,12 +114,8 @@ static inline tmm_status tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
-    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel small takes %d bytes of shared memory, this device has %d for a "
-                         "block",
-                         c->unsplit.bytes / 3 * 2, device->shared);
-    return TMM_OK;
+    /* Two stages, which kernels before sm_80 have. */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) c->kernel = NULL, c->time = HUGE_VAL;
 }
 
 /* As many products as tiles fit in 32 bits. */
@@ -117,6 +124,11 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
     void *partials = NULL;
+    if (c.kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         c.unsplit.bytes / 3 * 2, device->shared);
     if (c.slices > 1)
         partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
                                   p->stream);
@@ -136,7 +148,7 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials);
+    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
@@ -157,8 +169,8 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) status = tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        if (status == TMM_OK) status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
+        status = tmm__xgemm__small_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;

@@ -1,6 +1,19 @@
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
    Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
-#if defined(TMM__PASS) && TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#ifdef TMM__PASS /* alone: declarations have no list */
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+static_assert((int)TMM__TENSOR_DEPTH == 16,
+              "TMM__TENSOR_DEPTH must be 16: a stage has squares of 16 x 16");
+static_assert(TMM__TENSOR_WARPS == 2 ||
+                  (TMM__TENSOR_DOWN != 1 && (TMM__TENSOR_DOWN > 2 || TMM__TENSOR_WARPS > 2)),
+              "TMM__TENSOR_LIST: a tile of 64 x 64 or less, or with one matrix above each other, "
+              "must have 2 warps side by side, which KERNEL REDUCE and clusters know");
+static_assert((int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
+                  (TMM__TENSOR_WIDTH == 2 ||
+                   2 * TMM__TENSOR_WARPS * 16 * (int)TMM__TENSOR_PITCH * 8 <=
+                       (int)TMM__TENSOR_BYTES(32 * TMM__TENSOR_DOWN, 32 * TMM__TENSOR_WARPS)),
+              "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
+
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -24,7 +37,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
     enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
     const int STAGE_A = TILE_M / 16 * SQUARE;
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
+    static_assert((int)STAGES >= 2 && (int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N) &&
+                      (int)STAGES * STAGE <= 99 * 1024,
+                  "TMM__TENSOR_STAGES must be 2 at least, and fit into the 99 KB that a block has");
+    static_assert(
+        ((int)WIDTH == 1 || (int)WIDTH == 2) &&
+            (LINES == 8 || ((int)LINES >= 16 && (int)LINES % 16 == 0)) &&
+            (int)LINES_M % LINES == 0 && (int)LINES_N % LINES == 0,
+        "TMM__TENSOR_LIST: a copy has 1 or 2 elements, and a pass of all threads 8 lines or "
+        "a multiple of 16, by which both edges of the tile can be divided");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
     tmm__tensor_open(&s);
@@ -36,7 +57,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const bool short_last = ALIGNS && off_sectors;
     /* Do copies go through L1? Those of 8 bytes all do. */
     const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
-    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). */
+    /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). A
+       variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     for (int work = 0;; work++) {
@@ -114,55 +136,56 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (int i = 0; i < DOWN; i++)
             tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
-    steps:
 #pragma unroll 1
-        for (; (left & STEPS) > 0; left--) {
-            /* Everyone has left the stage before this one: refill it. */
-            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+        for (;;) { /* twice if the short step is still to be copied */
+#pragma unroll 1
+            for (; (left & STEPS) > 0; left--) {
+                /* Everyone has left the stage before this one: refill it. */
+                int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-            for (int half = 0; half < HALVES; half++) { /* 8 k */
-                const bool last = half == HALVES - 1;
-                const int next = last ? 0 : half + 1;
+                for (int half = 0; half < HALVES; half++) { /* 8 k */
+                    const bool last = half == HALVES - 1;
+                    const int next = last ? 0 : half + 1;
 #pragma unroll
-                for (int n = 0; n < MATRICES; n++) {
-                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
-                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
-                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
-                    if (last && n == 1) { /* on to the next stage, which must be complete */
-                        TMM__COPY_WAIT(STAGES - 2);
-                        __syncthreads();
-                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    for (int n = 0; n < MATRICES; n++) {
+                        int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                        int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                        tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                        if (last && n == 1) { /* on to the next stage, which must be complete */
+                            TMM__COPY_WAIT(STAGES - 2);
+                            __syncthreads();
+                            read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+                        if (last && i == 0 ? n == 1 : j == 0)
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
+                                               fourA, eightA);
+                        if (pair == 0 || pair == 1) {
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
+                                               2 * pair, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
+                                               next, 2 * pair + 1, fourB, eightB);
+                        }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+#pragma unroll
+                        for (int pass = 0; pass < PASSES; pass++)
+                            if (slot == pass * SLOTS / PASSES + FIRST)
+                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
+                                                 rows, toB, eightB, fromB, strideB, cols, tall,
+                                                 near);
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-                    if (last && i == 0 ? n == 1 : j == 0)
-                        tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
-                                           eightA);
-                    if (pair == 0 || pair == 1) {
-                        tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                           2 * pair, fourB, eightB);
-                        tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
-                                           2 * pair + 1, fourB, eightB);
+                    if (half == HALVES - 2) {
+                        tmm__copy_commit();
+                        fromA += DEPTH * csA * SIZE;
+                        fromB += DEPTH * rsB * SIZE;
                     }
-                    if (DOWN < 4) TMM__KEEP_ORDER();
-#pragma unroll
-                    for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * SLOTS / PASSES + FIRST)
-                            tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols, tall, near);
-                }
-                if (half == HALVES - 2) {
-                    tmm__copy_commit();
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
                 }
             }
-        }
-        if (ALIGNS && left != 0) { /* the next copies are those of the short step */
+            if (!ALIGNS || left == 0) break;
             left = STAGES, thread = tmm__thread();
             if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
             if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
-            goto steps;
         }
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
@@ -191,4 +214,5 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif

@@ -20,6 +20,14 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__IS_DOUBLE
+#define TMM__CHECK(pass, name, warps, down, width, blocks) \
+    | ((warps) == 2 && (down) <= 2 ? 1 << (width) : 0)
+static_assert(
+    ((0 TMM__TENSOR_LIST(TMM__CHECK)) & 6) == 6,
+    "TMM__TENSOR_LIST must have tiles of 64 x 64 or less for copies of 1 and of 2 elements: "
+    "larger ones take no operands smaller than their tile");
+#undef TMM__CHECK
+
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
@@ -120,8 +128,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -140,13 +148,12 @@ static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
-        return TMM_OK;
+        return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xgemm__tensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
-    return TMM_OK;
 }
 
 static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
@@ -163,7 +170,7 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
     size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
     if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        (void)tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
+        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
     }
     tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR

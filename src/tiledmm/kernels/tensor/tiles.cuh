@@ -27,17 +27,17 @@
    Only the third's way is known at run time (tall).
 
    Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
-   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
-   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
+   form a ring, as in KERNEL PIPELINED. While a lane multiplies its fragments of 8 k, it loads
+   the fragments of the next 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
    If K is not a multiple of DEPTH, the first step is short. With tiles of 32 x 64 the last one is,
    if else all others would begin within sectors of L2, of 32 bytes. The main loop ends before the
-   copies of the short step, and goes on with other predicates. With 64 x 64 such copies, and those
-   of lines that do not lie as sectors do, go through L1: it keeps the part of a sector that the next
-   copy needs, and L2 gives it once (off_sectors).
+   copies of the short step, and goes on with other predicates. With 64 x 64 such copies go through
+   L1, and so do lines that do not begin with a sector (off_sectors). L1 then keeps the part of a
+   sector that the next copy needs.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
@@ -70,7 +70,7 @@
    limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
-   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent behind them. */
+   TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
 static __device__ __forceinline__ int tmm__xsquare(int row, int at)
@@ -131,8 +131,8 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 }
 
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
-   32 between them are of A if the tile is tall, else of B. */
+   exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
+   32 between are of A in a tall tile, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,

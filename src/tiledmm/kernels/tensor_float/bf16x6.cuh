@@ -121,8 +121,8 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
                                                            bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
-    /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
-       how many elements there are from each on; where they lie in a stage. */
+    /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements
+       that exist from each chunk on; the chunks' places in a stage. */
     const float *x[2];
     const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
     long long step[2];

@@ -23,11 +23,17 @@ typedef enum tmm__float_instruction {
     TMM__BY_WGMMA
 } tmm__float_instruction;
 
+#define TMM__CHECK(pass, name, first, second) \
+    +(1 << TMM__WGMMA_##first) + (1 << TMM__WGMMA_##second)
+static_assert((0 TMM__WGMMA_KERNEL_LIST(TMM__CHECK)) == (1 << TMM__WGMMA_INSTANCES) - 1,
+              "TMM__WGMMA_KERNEL_LIST: each instance of TMM__WGMMA_LIST must be in one kernel");
+#undef TMM__CHECK
+
 /* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
-   multiprocessor; tuned: its place in once/tuning.h. */
+   multiprocessor. */
 typedef struct tmm__float_instance {
     const char *name;
-    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages;
 } tmm__float_instance;
 
 /* How operands are converted: blocks of a cluster; threads of a block. */
@@ -57,8 +63,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(wgmma_bytes_##name),                                 \
      384,                                                        \
      1,                                                          \
-     stages,                                                     \
-     TMM__WGMMA_##name},
+     stages},
 #define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
     {#name,                                             \
      TMM__BY_MMA_SYNC,                                  \
@@ -68,10 +73,9 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
      TMM_FN(mma_bytes_##name),                          \
      256,                                               \
      blocks,                                            \
-     stages,                                            \
-     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+     stages},
     static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
-        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1}};
 #undef TMM__WGMMA_ROW
 #undef TMM__MMA_ROW
     return &instances[n];
@@ -272,21 +276,25 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
 }
 
-/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One without numbers of
-   its own is given those of the first, by its `area`, first_area times as large. */
+/* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
+   measured is given the numbers of the first, by the area. */
 static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd, double first_area)
+                                              double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
     const double processors = tmm__current_device()->processors;
     const double area = (double)i->tile_m * i->tile_n, share = tiles * parts / processors;
     const double rounds = ceil(share / i->blocks);
-    const int tuned = i->tuned < TMM__TUNED_FLOAT && t->fp16.window[by][i->tuned] > 0;
-    const int n = tuned ? i->tuned : 0;
-    double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
-    if (!tuned) window *= i->blocks * area / first_area;
-    double each = windows * window + t->fp16.tile[by][n];
+    const int(*tile)[3] = t->fp16.tile[by];
+    int n = TMM__TUNED_FLOAT - 1;
+    while (n >= 0 &&
+           (tile[n][0] != i->tile_m || tile[n][1] != i->tile_n || tile[n][2] != i->k_groups))
+        n--;
+    const double more = n >= 0 ? 1 : i->blocks * area / (tile[0][0] * tile[0][1]);
+    if (n < 0) n = 0;
+    const double window = t->fp16.window[by][n] + t->fp16.busy[by][n] * fmin(share, 1);
+    double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
     if (parts > 1 && rounds > 1)
@@ -307,13 +315,11 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
     const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
-    double first_area = 0; /* of the first instance for this instruction */
     best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm__xgemm__float_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
-        if (first_area == 0) first_area = area;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
         /* Blocks whose warpgroups share k have one tile each. */
         if (i->k_groups > 1 && (!cut || batch > 1 || tiles > processors)) continue;
@@ -325,7 +331,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd, first_area);
+            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -375,14 +381,14 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
 }
 
 /* With KERNEL CONVERT. */
-static inline tmm_status tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
+                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     (void)row;
     const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
     const double time = tmm__xgemm__float_plan(p, instruction, plan);
     plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
-    return TMM_OK;
+    if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and

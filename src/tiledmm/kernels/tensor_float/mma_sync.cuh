@@ -14,7 +14,7 @@
 
 /* Functions of this pass's instance. */
 
-/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+/* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
@@ -45,8 +45,7 @@ enum {
    A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB
    copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte:
    bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
-   mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
-   with 4 mma under way each, cannot hide how long these take. */
+   latency bounds it: two warps for each tensor core have 4 mma under way each. */
 enum { tmm__mma_edge = TMM__MMA_EDGE, tmm__this_mma_bytes = TMM__MMA_STAGES * TMM__MMA_STAGE };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
@@ -212,7 +211,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
-    static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
+    static_assert(TMM__MMA_PARTS == 2 || TMM__MMA_PARTS == 4,
+                  "TMM__MMA_LIST: a warp has 2 or 4 matrices above each other: a tile is made of "
+                  "whole blocks, and its sums have to fit into registers");
+    static_assert(
+        STAGES >= 2 && STAGES * TMM__MMA_STAGE <= 99 * 1024,
+        "TMM__MMA_LIST: stages must be 2 at least, and fit into the 99 KB that a block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;

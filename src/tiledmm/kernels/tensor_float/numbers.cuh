@@ -155,10 +155,10 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane
-   % 4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
-   all of its words if one of its lines is wide, else none. The same block reads those whose row is
-   wide, or one of whose 16 columns. */
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with lane % 4
+   = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads a word if its row
+   is wide, or one of its 16 columns. */
 static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
                                                             int row, int col)
 {

@@ -183,22 +183,22 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
 static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int VECTORS, float (*sum)[8])
+                                                         const int vectors, float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
-        for (int i = 0; i < VECTORS; i++) {
+        for (int i = 0; i < vectors; i++) {
             float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
             float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
 #pragma unroll
-        for (int i = 0; i < 4 * VECTORS; i++)
+        for (int i = 0; i < 4 * vectors; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * VECTORS; j++) sum[i][j] += xs[i] * ys[j];
+            for (int j = 0; j < 4 * vectors; j++) sum[i][j] += xs[i] * ys[j];
     }
 }
 
@@ -316,11 +316,11 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
    65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
-   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
-   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
-   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
-   small: then there is no code for large ones. */
+   Where three or four quarters of a region have rejected elements, a tile of 128 x 128 computes
+   them, else tiles of 64 x 64. A large tile takes less than twice as long as a small one
+   (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
+   tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
+   is small: then there is no code for large ones. */
 static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
                                                      int self, bool named, bool rejected,
                                                      bool doubtful, const bool large_tiles,
@@ -358,8 +358,8 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
             if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest
-           of scales. Two warps had the scales of 64 lines. */
+        /* The product of two scales is smallest where both are smallest, largest where both are
+           largest. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = region->lowest, *high = region->highest;

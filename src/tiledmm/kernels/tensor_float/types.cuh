@@ -63,7 +63,7 @@ typedef struct tmm__fp16_operand {
     int k_blocks;          /* 2 ceil(K / 64) */
 } tmm__fp16_operand;
 
-/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
+/* What the kernels after KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
@@ -88,7 +88,7 @@ enum { TMM__FLOAT_PACE = 8 };   /* blocks of 32 k from one tmm__keep_pace to the
 enum { TMM__FLOAT_PARTS = 32 }; /* of the k of a tile, at most */
 enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
-/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+/* lo begins so many bits below hi: its factor is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
 /* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
@@ -105,8 +105,8 @@ enum { TMM__REGION_BYTES = 1024 };
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
    doubtful elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
-    long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of recheck: this one, behind the last */
+    long long next;                 /* tile of the block, after this one */
+    int pass, end;                  /* of the recheck: this one; one more than the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
     int row128, col128;             /* of the region */

@@ -34,8 +34,8 @@
 #define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
 #define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
 
-/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
-   kernel behind it. */
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
+   this pass's kernel. */
 #define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
 #define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
@@ -130,6 +130,24 @@ enum {
     tmm__this_wgmma_bytes = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
                             + 8 * 32 * (TMM__WGMMA_THROUGH + 8)
 };
+static_assert(
+    TMM__WGMMA_COLS == 64 || TMM__WGMMA_COLS == 128 || TMM__WGMMA_COLS == 192,
+    "TMM__WGMMA_LIST: a tile has 64, 128 or 192 columns: tmm__wgmma multiplies by 64 or by "
+    "half of these");
+static_assert((TMM__WGMMA_DOWN == 1 || TMM__WGMMA_DOWN == 2) &&
+                  TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 256,
+              "TMM__WGMMA_LIST: a warpgroup has 64 or 128 rows, and sums for 128 x 128 or 64 x 192 "
+              "elements: these fill its registers");
+static_assert(TMM__WGMMA_K_GROUPS == 1 ||
+                  (TMM__WGMMA_K_GROUPS == 2 && TMM__WGMMA_DOWN == 1 && TMM__WGMMA_COLS == 64),
+              "TMM__WGMMA_LIST: the k of a tile are for 1 warpgroup, or of 64 x 64 for 2");
+static_assert(
+    TMM__WGMMA_STAGES >= 2 * TMM__WGMMA_K_GROUPS &&
+        (!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0),
+    "TMM__WGMMA_LIST: stages must be 2 at least, or where all columns go at once, as of 128 x "
+    "64, a multiple of 4: two windows");
+static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
+              "TMM__WGMMA_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 #if TMM__WGMMA
 /* KERNEL TENSOR FLOAT by wgmma. What the two warpgroups do that multiply. Each has the upper or the
@@ -263,8 +281,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
     }
 }
 
-/* All windows of a tile, one half of the columns after the other: while registers of one half are
-   worked on, tensor cores have wgmma of the other half to do. */
+/* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
+   added up in registers, tensor cores multiply for the other. */
 static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
                                                              float (*sum)[TMM__WGMMA_SUMS],
                                                              int rows, int blocks)

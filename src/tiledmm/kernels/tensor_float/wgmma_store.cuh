@@ -206,8 +206,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 }
 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
-   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
-   place of these, and these behind the last. */
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
+   the next 32 take their place, and they go to the end. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
                                                                 const tmm__xwgmma_place *place,
                                                                 int row, int cols, float *sum,

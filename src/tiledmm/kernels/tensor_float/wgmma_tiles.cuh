@@ -2,8 +2,8 @@
    that multiply and by the one that copies.
    Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
-/* Moves the sums and the scale of each row to those of the one before, so that there is code to store
-   one row; in 128 x 64, where it is short, two. */
+/* Moves the sums and the scale of each row to the row before: so code for one row stores all of
+   them. In 128 x 64, where that code is short, it is there for two rows. */
 static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
                                                            float *row_scale)
 {
@@ -21,10 +21,9 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
 }
 
 /* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
-   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut
-   in parts, *finished gets a bit for each that the block has stored.
-   Range and rows of the store stand here: as a function of their own they took the main loop of
-   128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
+   stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
+   parts, *finished gets a bit for each that the block has stored. The range and the rows of the
+   store are computed here: a function of their own kept descriptors out of uniform registers. */
 static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
                                                            unsigned char *memory, unsigned fulls,
                                                            unsigned empties, int *doubtful,
@@ -40,8 +39,6 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         COLS = TMM__WGMMA_COLS,
         UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
-    static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
-    static_assert(!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0, "two windows are four stages");
     const tmm__fp16_operand a = job->a;
     const long long M = job->M, N = job->N, ldc = job->ldc;
     const float scale_min = job->scale_min, scale_max = job->scale_max;
@@ -158,7 +155,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
             if (to > from + s.steps) to = from + s.steps;
             next_a += from * step_a, next_b += from * step_b;
         }
-        /* Addresses are computed before the wait, not behind it. */
+        /* Addresses are computed before the wait, not after it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
         for (int block = from, end; block < to; block = end) {

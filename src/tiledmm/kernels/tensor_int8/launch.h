@@ -20,10 +20,14 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
-    TMM__INT8_MMA_128x256 = 0,           /* instances */
-    TMM__INT8_MMA_128x128
+    TMM__INT8_LOOKS = 256                /* pieces of C that the choice of moduli looks at */
 };
+
+/* An instance of KERNEL TENSOR INT8 by mma.sync: columns of its tile, bytes of shared memory. */
+typedef struct tmm__int8_instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__int8_instance;
 #endif
 
 /* A product, or a part of one that is done at a time, and its workspace. */
@@ -69,14 +73,42 @@ static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, 
 #endif
 }
 
+/* Instance number n, NULL behind the last. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+{
+#define TMM__ROW(pass, name, cols) \
+    {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
+    static const tmm__int8_instance instances[] = {TMM__INT8_MMA_LIST(TMM__ROW)};
+#undef TMM__ROW
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
+   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
+                                                              double planes)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__int8_instance *i;
+    double least = HUGE_VAL;
+    int best = -1;
+    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+        if (i->bytes > device->shared) continue;
+        const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
+        const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
+        const double time = ceil(tiles / device->processors) * each;
+        if (time <= least) least = time, best = n;
+    }
+    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+}
+
 static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
 {
-    int bytes = tmm__xgemm_int8_mma_bytes_128x128;
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__current_device()->shared >= bytes;
+           tmm__xgemm__int8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
@@ -148,8 +180,8 @@ static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
+                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
@@ -167,7 +199,6 @@ static inline tmm_status tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
     plan->time = (clocks / (device->processors * device->gpu.clock) +
                   bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
                  p->batch;
-    return TMM_OK;
 }
 
 /* The products of bytes: of units if `state` is NULL. */
@@ -195,8 +226,9 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
     if (tmm__xgemm__int8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
-        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
-        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.tiles_down =
+            (l->pieces_down - 1) / (TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER / 64) + 1;
+        job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
         return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
@@ -204,25 +236,14 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
                                        TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
                                        part->p.stream);
     }
-    /* The tile of which the rounds over all multiprocessors take less. */
-    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
-    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
-    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
-    int instance =
-        2 * large < 1.15 * small && device->shared >= (int)tmm__xgemm_int8_mma_bytes_128x256
-            ? TMM__INT8_MMA_128x256
-            : TMM__INT8_MMA_128x128;
-    instance = TMM__INT8_INSTANCE(instance);
-    int is_large = instance == TMM__INT8_MMA_128x256;
+    const tmm__int8_instance *i =
+        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
-    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(is_large ? (const void *)tmm__xgemm_int8_mma_128x256
-                                            : (const void *)tmm__xgemm_int8_mma_128x128,
-                                   dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                                   is_large ? (int)tmm__xgemm_int8_mma_bytes_128x256
-                                            : (int)tmm__xgemm_int8_mma_bytes_128x128,
-                                   1, arguments, part->p.stream);
+    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
+                                   256, i->bytes, 1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
@@ -287,8 +308,8 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
         tmm__xgemm__product all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        status = tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        if (status == TMM_OK) status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }

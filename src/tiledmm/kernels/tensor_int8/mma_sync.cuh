@@ -21,9 +21,10 @@
                    +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
    blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
 
-   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
-   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
-   of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+   A stage of 128 x 256 is 4.2 million multiply-adds. That is 87 for each byte that it loads from L2
+   (48 KB), and 32 for each byte that it reads from shared memory (128 KB). sm_80 can do 1024 a
+   clock and read 128 bytes of shared memory, 8 for a byte: bound by tensor cores. Each sum becomes
+   a byte in registers. */
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
@@ -54,6 +55,10 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 {
 #if TMM__BODIES && !TMM__WGMMA
     enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    static_assert(TMM__INT8_MMA_COLS == 32 || TMM__INT8_MMA_COLS == 64,
+                  "TMM__INT8_MMA_LIST: a warp's part has 32 or 64 columns: whole pieces of C, and "
+                  "not more sums than registers");
+    static_assert(TMM__INT8_MMA_ROWS == 128, "TMM__INT8_MMA_ROWS must be 128: two warps of 64");
     extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
     const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;

@@ -60,9 +60,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
     }
 }
 
-/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
-   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
-   1.5 * 2^23, and what remains is the float's low byte. */
+/* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
+   of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
+   remainder is the float's low byte. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
                                                                  float reciprocal, float minus_p,
                                                                  float half, const unsigned *lo,

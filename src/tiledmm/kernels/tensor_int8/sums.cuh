@@ -12,7 +12,7 @@
 #endif
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
-   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+   which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
                                                            unsigned for_quotient, unsigned quotient,
                                                            unsigned long long *e, unsigned *top,
@@ -24,8 +24,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
-   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+/* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
+   word and multiplied by dp4a: half of the instructions. */
 static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
                                                                  int byte, unsigned low,
                                                                  unsigned high)

@@ -118,7 +118,7 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
    then the end of it. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)
