@@ -135,7 +135,7 @@ int main(int count, char **words)
     /* Its inclusions of itself must find it, too; the fast kernels take long. */
     char *ptx = compile("#define TMM_SIMPLE\n#include \"tiledmm.cuh\"\n", header, NULL);
     test_compiled("from memory", ptx);
-    test_entries("from memory", ptx, SIMPLE("s") SIMPLE("d") SIMPLE("i"));
+    test_entries("from memory", ptx, SIMPLE("s") TILES("s") SIMPLE("d") SIMPLE("i"));
     free(ptx);
     if (count > 2) return tap_done(); /* quick */
 
