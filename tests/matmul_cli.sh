@@ -11,8 +11,8 @@ check() { # NAME COMMAND...
     if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt" "$work/out.txt" "$work/err.txt"; fi
 }
 
-build() { # SOURCE PROGRAM
-    cpu/cucc -Xcompiler -Wall,-Wextra,-Werror,-fopenmp "$1" -o "$2"
+build() { # SOURCE PROGRAM FLAGS...
+    cpu/cucc -Xcompiler -Wall,-Wextra,-Werror,-fopenmp "$1" -o "$2" "${@:3}"
 }
 demo=$work/matmul
 run() { # ARGUMENTS: leaves $status, out.txt, err.txt
@@ -283,14 +283,14 @@ run 1000000000
 check "matrices larger than any memory: a sentence, a status, no table" no_memory
 
 # ---- a wrong kernel -------------------------------------------------------------------------------
-# wrong_header NAME SED-COMMAND: builds the demo against a header with a fault
+# wrong_header NAME SED-COMMAND FLAGS...: builds the demo against a header with a fault
 wrong_header() {
     local folder=$work/$1
     mkdir -p "$folder/demos"
     cp demos/matmul.cu "$folder/demos/"
     sed "$2" tiledmm.cuh >"$folder/tiledmm.cuh"
     demo=$folder/matmul
-    if ! cmp -s tiledmm.cuh "$folder/tiledmm.cuh" && build "$folder/demos/matmul.cu" "$demo" >"$work/cucc.txt" 2>&1; then
+    if ! cmp -s tiledmm.cuh "$folder/tiledmm.cuh" && build "$folder/demos/matmul.cu" "$demo" -O0 "${@:3}" >"$work/cucc.txt" 2>&1; then
         ok "$1: planted"
     else
         not_ok "$1: planted" "$work/cucc.txt"
@@ -302,10 +302,10 @@ only_shared_is_wrong() {
     table | awk '{ shared = $1 ~ /shared/ || $3 ~ /shared/; bad += ($NF == "WRONG") != shared; n += shared }
                  END { exit bad || n < 3 }'
 }
-wrong_header "a shared kernel without its second barrier" '/everyone has read them/s/__syncthreads();//'
+wrong_header "a shared kernel without its second barrier" '/everyone has read them/s/__syncthreads();//' -DTMM_SIMPLE
 run 64
 check "a shared kernel without its second barrier: WRONG, Test FAILED" only_shared_is_wrong
-wrong_header "a shared kernel that leaves out a k" 's/for (int k = 0; k < TMM_TILE; k++) sum/for (int k = 1; k < TMM_TILE; k++) sum/'
+wrong_header "a shared kernel that leaves out a k" 's/for (int k = 0; k < TMM_TILE; k++) sum/for (int k = 1; k < TMM_TILE; k++) sum/' -DTMM_SIMPLE
 run 64
 check "a shared kernel that leaves out a k: WRONG, Test FAILED" only_shared_is_wrong
 for type in double int; do
