@@ -62,7 +62,7 @@ TMM_KERNEL void __launch_bounds__(256)
     __shared__ TMM_SUM sums[256];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
-    long long row = element / N, col = element % N;
+    long long row = element / N, col = element - row * N;
     bool inside = element < M * N;
     int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
     int first = group * share;
