@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/common/store.cuh. Used by: kernels/small/kernel.cuh, kernels/skinny/kernel.cuh,
-   kernels/outer/kernel.cuh. */
+   Uses: kernels/common/store.cuh, once/.
+   Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
+   launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
