@@ -3101,6 +3101,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
 #define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
 #define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__simple_competes    TMM_FN(gemm__simple_competes)
 #define tmm__xgemm__skinny_fits        TMM_FN(gemm__skinny_fits)
 #define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
 #define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
@@ -14173,12 +14174,32 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
     return TMM_OK;
 }
 
+/* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
+   has the same large tiles. */
+static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+#if TMM__FAST
+    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+#else
+    (void)p, (void)row;
+    return 1;
+#endif
+}
+
 /* Tiles of 16; or of another edge, if that is the only one. */
 static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    (void)p;
-    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
+           tmm__xgemm__simple_competes(p, row);
+}
+
+static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
+{
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
+           tmm__xgemm__simple_competes(p, row);
 }
 
 static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
@@ -14199,18 +14220,6 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
 #undef TMM__ROW
 #endif
     tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
-}
-
-/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-#if TMM__FAST
-    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
-        return 0;
-#endif
-    (void)p;
-    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
 static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
