@@ -204,19 +204,18 @@
      once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
                 PTX, numbers measured on GPUs (tuning.h), names of what is made for each type
                 (names.h)
-     host/      HOST MACHINERY of tmm_?gemm_host and _multi
+     launch/    PLAN: how a product is launched, and how tiles and steps are divided
+     host/      HOST MACHINERY of tmm_?gemm_host and _multi; CHECKS
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
                 KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN
                 and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
-     CHECKS, READY-MADE, licence */
+     READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: once/ptx.cuh.
-   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
-#if !defined(TMM__PART_CONFIG)
-#define TMM__PART_CONFIG
+   Uses: nothing. Used by: all parts. */
+#ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
 #ifndef TMM_HEADER /* the name by which this file includes itself */
@@ -326,16 +325,15 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
-/* 1 if TMM_TYPE is the word int. */
-#define TMM__WORD_INT_int , 1
-#define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
+#define TMM__WORD_INT_int , 1
 /* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
    into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
-#define TMM__MULTIPLY_ADD(sum, a, b)                                          \
-    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
-                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))          \
+#define TMM__MULTIPLY_ADD(sum, a, b)                                        \
+    ((sum) = TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0) == 1 && \
+                     sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER                \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))        \
                  : (TMM_SUM)((sum) + (a) * (b)))
 #else
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
@@ -369,15 +367,6 @@
 #ifdef TMM_IMPLEMENTATION
 #define TMM__HAS_IMPLEMENTATION
 #endif
-#ifdef TMM_EXTERN
-#define TMM__HAS_EXTERN
-#endif
-#ifdef TMM_SIMPLE
-#define TMM__HAS_SIMPLE
-#endif
-#ifdef TMM_NO_HOST
-#define TMM__HAS_NO_HOST
-#endif
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__HAS_FLOAT_TENSOR
 #endif
@@ -397,13 +386,13 @@
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
-#if defined(TMM_EXTERN) && !defined(TMM__HAS_EXTERN)
+#if defined(TMM_EXTERN) && TMM__HOST
 #error "tiledmm.cuh: TMM_EXTERN must be defined before the first #include of this file"
 #endif
-#if defined(TMM_SIMPLE) && !defined(TMM__HAS_SIMPLE)
+#if defined(TMM_SIMPLE) && TMM__FAST
 #error "tiledmm.cuh: TMM_SIMPLE must be defined before the first #include of this file"
 #endif
-#if defined(TMM_NO_HOST) && !defined(TMM__HAS_NO_HOST)
+#if defined(TMM_NO_HOST) && TMM__HOST_LAYER
 #error "tiledmm.cuh: TMM_NO_HOST must be defined before the first #include of this file"
 #endif
 #if defined(TMM_FLOAT_TENSOR) && !defined(TMM__HAS_FLOAT_TENSOR)
@@ -461,7 +450,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
    them back. An inclusion of this file by itself leaves them alone. */
 #ifdef __CUDACC_RTC__
-#if defined(TMM_NAME) || !defined(TMM__PART_READY_MADE)
+#if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
     defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
@@ -495,8 +484,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BESIDE")
-#undef BESIDE
 #pragma push_macro("BLOCK")
 #undef BLOCK
 #pragma push_macro("BLOCKS_A")
@@ -603,8 +590,6 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #undef N
 #pragma push_macro("P")
 #undef P
-#pragma push_macro("PACKED")
-#undef PACKED
 #pragma push_macro("PAIRS")
 #undef PAIRS
 #pragma push_macro("PART")
@@ -800,9 +785,8 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: launch/product.h, kernels/. Used by: callers. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_KERNELS)
-#define TMM__PART_KERNELS
+   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
    is the last line.
@@ -857,9 +841,8 @@ TMM__EPILOGUE(tmm_iepilogue, int)
                         tmm__xgemm__direct_plan, tmm__xgemm__direct))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
-#define TMM__PART_TYPES
+   Uses: once/config.h, once/kernels.h. Used by: all parts. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
 /* In C any int may arrive as an enum. With int beneath it C++ may read it before it is refused. */
@@ -969,9 +952,8 @@ typedef struct tmm_part {
 } tmm_part;
 #endif
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/. Used by: callers. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_FUNCTIONS)
-#define TMM__PART_FUNCTIONS
+   Uses: once/types.h. Used by: callers. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
 
@@ -1019,9 +1001,8 @@ TMM_API void tmm_host_release(void);
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
-#if TMM__KERNELS && !defined(TMM__PART_PTX)
-#define TMM__PART_PTX
+   Uses: once/config.h. Used by: the fast kernels. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */
 
@@ -1374,11 +1355,8 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/config.h.
-   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
-   type/, kernels/. */
-#if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
-#define TMM__PART_SCHEDULE
+   Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
@@ -1431,9 +1409,11 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
-#define TMM__PART_PIPELINED_SIZES
+   Uses: once/passes.h. Used by: kernels/pipelined/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
+/* How a tile of an operand is copied: see KERNEL PIPELINED. */
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__ANY_BLOCKS(size) 2
@@ -1457,11 +1437,10 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_SMALL_SIZES)
-#define TMM__PART_SMALL_SIZES
-enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
+   Uses: once/passes.h. Used by: kernels/small/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
+/* KERNEL SMALL: warps of a block at most. */
+enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
    loses without one is in bench/notes/small.md. */
@@ -1470,31 +1449,33 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
     TMM__IF_NOT_DOUBLE(_(2, 16x32, 16, 32)) \
     TMM__IF_FLOATING(_(3, 32x32, 32, 32))   \
     TMM__IF_FLOAT(_(4, 32x64, 32, 64))
-/* Blocks of a tile of so many elements that a multiprocessor has registers for. */
-#define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
-#define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
-#define TMM__SMALL_COLS         (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+#define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
+#define TMM__SMALL_COLS (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+/* What a lane has of a row of B, and of C, side by side. */
+#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
+/* Do tensor cores multiply? */
+#define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_SKINNY_SIZES)
-#define TMM__PART_SKINNY_SIZES
-/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
-enum { TMM__SKINNY_MOST = 16 };
+   Uses: once/passes.h. Used by: kernels/skinny/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
+/* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
+   a thread copies a stage, and elements of L in a stage. */
+enum {
+    TMM__SKINNY_MOST = 16,
+    TMM__SKINNY_WARPS = 8,
+    TMM__SKINNY_COPIES = 4,
+    TMM__SKINNY_L = 256 * TMM__SKINNY_COPIES * 4
+};
 
 /* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
    says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
-#define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
-#define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
-#define TMM__PART_OUTER_SIZES
+   Uses: once/passes.h. Used by: kernels/outer/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 /* K up to which it reads straight from L1; K up to which TMM_AUTO thinks of it. Shared memory has
@@ -1507,9 +1488,8 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
-#if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
-#define TMM__PART_DIRECT_SIZES
+   Uses: once/passes.h. Used by: kernels/direct/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
@@ -1533,10 +1513,8 @@ static inline double tmm__direct_most(long long M, long long N)
 #endif
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_NARROW_SIZES)
-#define TMM__PART_NARROW_SIZES
+   Uses: once/passes.h. Used by: kernels/narrow/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
    time is that of storing C, which others do faster. */
@@ -1559,13 +1537,10 @@ typedef struct tmm__narrow {
 
 /* The instances: pass, name, groups of lines of P. */
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
-#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_TENSOR_SIZES)
-#define TMM__PART_TENSOR_SIZES
+   Uses: once/passes.h. Used by: kernels/tensor/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
 enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank conflicts */
@@ -1586,10 +1561,8 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/config.h, once/types.h.
-   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
-#if TMM__HOST && !defined(TMM__PART_STATUS)
-#define TMM__PART_STATUS
+   Uses: once/types.h, once/kernels.h. Used by: all host code. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */
 inline char *tmm__message(void)
@@ -1704,9 +1677,9 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_TUNING)
-#define TMM__PART_TUNING
+   Uses: nothing.
+   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
    clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
@@ -1837,7 +1810,7 @@ typedef struct tmm__costs {
     struct {
         int along_k; /* as in TMM__SKINNY_LIST */
         int width;
-        tmm__block_costs block[2][2]; /* of 4 bytes and 8; copied one by one, by 16 bytes */
+        tmm__block_costs block[2]; /* of float; copied one by one, by 16 bytes */
     } skinny[TMM__TUNED_SKINNY];
     double sum;      /* KERNEL SUM: once, */
     double sum_byte; /* and each byte that it reads */
@@ -2038,36 +2011,28 @@ static const tmm__costs tmm__measured = {
     {
         /* skinny, of each: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
         {
-            1,                                                        /* along_k */
-            4,                                                        /* width */
-            {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427}, /* 4 bytes */
-              {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},   /* 4 bytes, by 16 bytes */
-             {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},       /* 8 bytes */
-              {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}},   /* 8 bytes, by 16 bytes */
+            1,                                                       /* along_k */
+            4,                                                       /* width */
+            {{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427}, /* one by one */
+             {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},   /* by 16 bytes */
         },
         {
-            1,                                                         /* along_k */
-            16,                                                        /* width */
-            {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},        /* 4 bytes */
-              {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}},      /* 4 bytes, by 16 bytes */
-             {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},       /* 8 bytes */
-              {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}, /* 8 bytes, by 16 bytes */
+            1,                                                   /* along_k */
+            16,                                                  /* width */
+            {{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},   /* one by one */
+             {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}}, /* by 16 bytes */
         },
         {
-            0,                                                      /* along_k */
-            4,                                                      /* width */
-            {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},     /* 4 bytes */
-              {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}}, /* 4 bytes, by 16 bytes */
-             {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},       /* 8 bytes */
-              {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}},   /* 8 bytes, by 16 bytes */
+            0,                                                     /* along_k */
+            4,                                                     /* width */
+            {{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},     /* one by one */
+             {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}}, /* by 16 bytes */
         },
         {
-            0,                                                           /* along_k */
-            16,                                                          /* width */
-            {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},        /* 4 bytes */
-              {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}}, /* 4 bytes, by 16 bytes */
-             {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},      /* 8 bytes */
-              {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}, /* 8 bytes, by 16 bytes */
+            0,                                                          /* along_k */
+            16,                                                         /* width */
+            {{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},        /* one by one */
+             {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}}, /* by 16 bytes */
         },
     },
     3170,    /* sum */
@@ -2249,11 +2214,8 @@ static inline const tmm__costs *tmm__tuned(void)
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/.
-   Used by: host/, launch/product.h, launch/sum.h, once/arguments.h, once/costs.h, type/,
-   kernels/. */
-#if TMM__HOST && !defined(TMM__PART_DEVICE)
-#define TMM__PART_DEVICE
+   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
    few tenths of a millisecond, so each is asked once. */
 typedef struct tmm__kernel_facts {
@@ -2571,9 +2533,8 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_COSTS)
-#define TMM__PART_COSTS
+   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
     tmm__family family;
@@ -2702,9 +2663,8 @@ static inline double tmm__pack_time(double bytes)
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/. Used by: checks.h, host/devices.h, type/. */
-#if TMM__HOST && !defined(TMM__PART_ARGUMENTS)
-#define TMM__PART_ARGUMENTS
+   Uses: once/status.h, once/device.h. Used by: type/, host/. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
                                            const void *pointer, long long rows, long long cols,
@@ -2921,9 +2881,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 }
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/common/, kernels/. */
-#if !defined(TMM__PART_PASSES)
-#define TMM__PART_PASSES
+   Uses: once/config.h. Used by: kernels/, type/instances.h. */
+#ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
@@ -2939,26 +2898,22 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__ARGUMENT_1(a, ...)          a
-#define TMM__ARGUMENT_2(a, b, ...)       b
-#define TMM__ARGUMENT_3(a, b, c, ...)    c
-#define TMM__ARGUMENT_4(a, b, c, d, ...) d
-#define TMM__VALUE_1(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_1(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_2(__VA_ARGS__, 0, 0):
-#define TMM__VALUE_3(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_3(__VA_ARGS__, 0, 0, 0):
-#define TMM__VALUE_4(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_4(__VA_ARGS__, 0, 0, 0, 0):
+#define TMM__HEAD(a, ...)                      a
+#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
-#define TMM__SAME_11(name)                 , name
-#define TMM__SAME_22(name)                 , name
-#define TMM__SAME_33(name)                 , name
-#define TMM__SAME_44(name)                 , name
-#define TMM__SAME_55(name)                 , name
-#define TMM__SAME_66(name)                 , name
-#define TMM__NAME_IF_(pass, now, name)     TMM__SECOND(TMM__SAME_##pass##now(name), , )
-#define TMM__NAME_IF(pass, now, name)      TMM__NAME_IF_(pass, now, name)
-#define TMM__NAME_IN_PASS(pass, name, ...) TMM__NAME_IF(pass, TMM__PASS, name)
+#define TMM__SAME_11(name) , name
+#define TMM__SAME_22(name) , name
+#define TMM__SAME_33(name) , name
+#define TMM__SAME_44(name) , name
+#define TMM__SAME_55(name) , name
+#define TMM__SAME_66(name) , name
+#define TMM__NAME_IN_PASS(pass, name, ...) \
+    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(name), , )
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
@@ -2967,8 +2922,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel.
    Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
-#if !defined(TMM__PART_NAMES)
-#define TMM__PART_NAMES
+#ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
    is s. */
@@ -3259,23 +3213,43 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__narrow_copy_Q        TMM__INSTANCE(narrow_copy_Q_, NARROW)
 #define tmm__narrow_store         TMM__INSTANCE(narrow_store_, NARROW)
 #define tmm__outer_bytes          TMM__INSTANCE(outer_bytes_, OUTER)
+#define tmm__outer_cols           TMM__INSTANCE(outer_cols_, OUTER)
 #define tmm__outer_copy           TMM__INSTANCE(outer_copy_, OUTER)
+#define tmm__outer_lda            TMM__INSTANCE(outer_lda_, OUTER)
+#define tmm__outer_ldb            TMM__INSTANCE(outer_ldb_, OUTER)
+#define tmm__outer_warp_rows      TMM__INSTANCE(outer_warp_rows_, OUTER)
 #define tmm__put_quad             TMM__INSTANCE(put_quad_, REGISTER)
 #define tmm__quad                 TMM__INSTANCE(quad_, REGISTER)
+#define tmm__skinny_along_k       TMM__INSTANCE(skinny_along_k_, SKINNY)
 #define tmm__skinny_bytes         TMM__INSTANCE(skinny_bytes_, SKINNY)
 #define tmm__skinny_copy_L        TMM__INSTANCE(skinny_copy_L_, SKINNY)
 #define tmm__skinny_depth         TMM__INSTANCE(skinny_depth_, SKINNY)
-#define tmm__skinny_dmma          TMM__INSTANCE(skinny_dmma_, SKINNY)
+#define tmm__skinny_grain         TMM__INSTANCE(skinny_grain_, SKINNY)
+#define tmm__skinny_k_step        TMM__INSTANCE(skinny_k_step_, SKINNY)
+#define tmm__skinny_lanes         TMM__INSTANCE(skinny_lanes_, SKINNY)
 #define tmm__skinny_least         TMM__INSTANCE(skinny_least_, SKINNY)
 #define tmm__skinny_lines         TMM__INSTANCE(skinny_lines_, SKINNY)
+#define tmm__skinny_pitch         TMM__INSTANCE(skinny_pitch_, SKINNY)
+#define tmm__skinny_ring          TMM__INSTANCE(skinny_ring_, SKINNY)
 #define tmm__skinny_share_sums    TMM__INSTANCE(skinny_share_sums_, SKINNY)
+#define tmm__skinny_stage         TMM__INSTANCE(skinny_stage_, SKINNY)
+#define tmm__skinny_stages        TMM__INSTANCE(skinny_stages_, SKINNY)
 #define tmm__skinny_store         TMM__INSTANCE(skinny_store_, SKINNY)
+#define tmm__skinny_sums          TMM__INSTANCE(skinny_sums_, SKINNY)
+#define tmm__skinny_width         TMM__INSTANCE(skinny_width_, SKINNY)
 #define tmm__small_add            TMM__INSTANCE(small_add_, SMALL)
 #define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
 #define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
 #define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)
+#define tmm__small_lda            TMM__INSTANCE(small_lda_, SMALL)
+#define tmm__small_ldb            TMM__INSTANCE(small_ldb_, SMALL)
+#define tmm__small_ldc            TMM__INSTANCE(small_ldc_, SMALL)
 #define tmm__small_leave_sums     TMM__INSTANCE(small_leave_sums_, SMALL)
+#define tmm__small_part           TMM__INSTANCE(small_part_, SMALL)
+#define tmm__small_ring           TMM__INSTANCE(small_ring_, SMALL)
+#define tmm__small_stage          TMM__INSTANCE(small_stage_, SMALL)
 #define tmm__small_sums           TMM__INSTANCE(small_sums_, SMALL)
+#define tmm__small_warp           TMM__INSTANCE(small_warp_, SMALL)
 #define tmm__tensor_add_partials  TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_by_cluster    TMM__INSTANCE(tensor_by_cluster_, TENSOR)
 #define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
@@ -3315,10 +3289,478 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_halves     TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
+/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
+   Uses: nothing. Used by: the launchers, tests/. */
+#if TMM__HOST && !defined(TMM__ONCE)
+/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
+   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
+#ifndef TMM__PLAN_GUESS
+#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
+#define TMM__REMEMBERS                               1
+#else
+#define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
+#endif
+#endif
+
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+/* Nanoseconds without packed operands and with them. A test packs always. */
+#ifndef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(without, with) ((with) < (without))
+#endif
+/* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
+#ifndef TMM__TENSOR_GUESS
+#define TMM__TENSOR_GUESS(M, instance, time) (time)
+#endif
+/* 1: the flags of partial tiles are cleared before each launch. They need no such thing, but
+   compute-sanitizer's initcheck cannot know that. */
+#ifndef TMM__CLEAR_FLAGS
+#define TMM__CLEAR_FLAGS 0
+#endif
+/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
+   instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
+   doubtful elements may go by BF16x6. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(instance, time) (time)
+#endif
+#ifndef TMM__FLOAT_INSTRUCTION
+#define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
+#endif
+#ifndef TMM__FLOAT_L2_BYTES
+#define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
+#endif
+#ifndef TMM__FLOAT_BF16X6
+#define TMM__FLOAT_BF16X6(allowed) (allowed)
+#endif
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
+   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_DEPTH
+#define TMM__INT8_DEPTH(most) (most)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
+#endif
+#endif
+/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
+   divided; the words of it.
+   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
+/* What KERNEL SMALL takes if there is no memory for slices. */
+typedef struct tmm__unsplit {
+    const void *kernel;
+    int tile_m, tile_n, bytes, team_log2;
+} tmm__unsplit;
+
+/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
+   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
+   alignment. What a kernel does not need is 0. */
+typedef struct tmm__plan {
+    tmm_kernel value;
+    int instance;       /* its number, as hooks have it */
+    const void *kernel; /* the instance that is launched */
+    double time;        /* nanoseconds that it should take */
+    int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
+    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
+    long long blocks;   /* of a product and slice; OUTER: along N */
+    int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
+    int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
+    int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
+    int depth;                /* OUTER: k in shared memory, 0: none */
+    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
+    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
+    tmm__unsplit unsplit;     /* SMALL */
+    long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
+    tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
+} tmm__plan;
+
+#if TMM__FAST
+/* What is to be divided, and among what. */
+typedef struct tmm__division {
+    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
+    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
+    int large;                           /* tiles of 128 x 128, not half of that */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
+    int cut_k;                           /* whether a tile may be cut along K */
+    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
+    const int *clusters;                 /* how many of n blocks fit on the device at once */
+    tmm__load load;                      /* with whole tiles */
+} tmm__division;
+
+/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
+   `most_blocks`. */
+static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = d->tiles_down;
+    s->tiles_across = d->tiles_across;
+    s->steps = d->steps;
+    return tiles < most_blocks ? tiles : most_blocks;
+}
+
+/* The time with each tile in so many slices, each by a block. */
+static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
+                                      int depth, int slices)
+{
+    tmm__load load = d->load;
+    load.blocks *= slices;
+    load.k = (double)depth * ((d->steps + slices - 1) / slices);
+    return tmm__launch_time(costs, &load);
+}
+
+/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
+   Then it is the plan's. */
+static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
+{
+    time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
+    if (time >= plan->time) return 0;
+    plan->time = time, plan->cut = cut, plan->slices = slices;
+    return 1;
+}
+#endif
+
+/* A text is written as far as there is room; `length` counts all of it. */
+typedef struct tmm__text {
+    char *text;
+    size_t bytes, length;
+} tmm__text;
+
+static inline void tmm__write(tmm__text *t, const char *format, ...)
+{
+    const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(room > 0 ? t->text + t->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (written > 0) t->length += (size_t)written;
+}
+
+/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
+   all operands, of L2 for what tiles copy, of the units that multiply. */
+static inline const char *tmm__bound(const tmm__load *load)
+{
+    const tmm__device *device = tmm__current_device();
+    const double processors = device->processors, steps = load->blocks * load->k;
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    const int cached = load->bytes + load->c_bytes < device->gpu.l2_bytes;
+    const double operands = tmm__memory_time(load);
+    const double copies =
+        tmm__in_nanoseconds(load->copied * steps / (tmm__tuned()->l2 * processors));
+    const double units = tmm__in_nanoseconds(load->area * steps / (rate * processors));
+    const double most = fmax(fmax(device->gpu.launch, operands), fmax(copies, units));
+    if (most == units) return "arithmetic";
+    if (most == copies || (most == operands && cached)) return "L2";
+    return most == operands ? "memory" : "launch";
+}
+
+/* How k is divided, by plan->cut. */
+static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
+{
+    static const char *const cuts[] = {"threads",
+                                       "slices, which a block adds",
+                                       "slices, which a second launch adds",
+                                       "slices of a cluster",
+                                       "slices of the last tiles",
+                                       "even shares for all blocks"};
+    if (plan->cut == TMM__PLAN_EVEN)
+        tmm__write(t, ", k in %s", cuts[plan->cut]);
+    else if (plan->slices > 1)
+        tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
+    if (plan->pitchA + plan->pitchB > 0)
+        tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
+}
+
+/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
+   there is none. */
+static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
+{
+    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
+    *device = *tmm__current_device();
+    if (gpu == NULL) return 1;
+    memset(kernels, 0, TMM__KNOWN_KERNELS * sizeof *kernels);
+    device->kernels = kernels;
+    for (int n = 0; n < count; n++) {
+        if (strstr(tmm__gpus[n].device, gpu) == NULL) continue;
+        device->gpu = tmm__gpus[n];
+        device->processors = tmm__gpus[n].processors, device->capability = tmm__gpus[n].capability;
+        /* Shared memory of a block, by the CUDA C++ Programming Guide. */
+        device->shared = (device->capability >= 90 && device->capability < 120 ? 227
+                          : device->capability == 80                           ? 163
+                                                                               : 99) *
+                         1024;
+        device->pools = 1;
+        return 1;
+    }
+    return 0;
+}
+#endif
+/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
+   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
+/* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
+   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
+static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
+    int blocks = tmm__plan_whole(s, d, most_blocks);
+    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
+    if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
+    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
+        return most_blocks;
+    s->streamk_tiles = 0;
+    return blocks;
+}
+
+/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
+   clusters or without, or even shares. Sets the schedule of plan->instance, the blocks to launch and
+   the time. */
+static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
+{
+    const int depth = 8;
+    const tmm__costs *t = tmm__tuned();
+    const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
+    const tmm__block_costs *costs = d->costs;
+    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
+    const double clock = tmm__in_nanoseconds(1);
+    tmm__schedule *s = &plan->s;
+    int blocks = tmm__plan_whole(s, d, (int)most);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
+    for (int turns = 1; d->cut_k && turns <= per; turns++) {
+        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
+        const int reduce = slices >= t->pipelined.reduce_from;
+        if (slices < 2) continue;
+        const double guess =
+            tmm__slices_time(d, costs, depth, slices) +
+            clock * (reduce ? t->pipelined.reduce[large]
+                            : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
+        (void)tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices, guess);
+    }
+    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
+       than two large tiles were slow. */
+    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
+        const double rounds = ceil(tiles * slices / processors);
+        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
+        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices]) continue;
+        if (tmm__is_faster(plan, TMM__PLAN_CLUSTERS, slices, guess)) s->cluster = slices;
+    }
+    if (plan->slices > 1) {
+        s->streamk_tiles = (int)tiles;
+        s->reduce = s->cluster > 0 || plan->slices >= t->pipelined.reduce_from;
+        blocks = (int)tiles * plan->slices;
+    }
+    if (d->cut_k && tiles * steps >= 8 * most) {
+        tmm__load load = d->load;
+        load.blocks = fmax(tiles, most), load.k = tiles * steps * depth / load.blocks;
+        load.even = 1;
+        double guess = tmm__launch_time(costs, &load);
+        guess +=
+            clock * (t->pipelined.even[large] + t->pipelined.even_partial[large] * most / tiles);
+        guess = TMM__PLAN_GUESS(plan->instance, TMM__PLAN_EVEN, 1, guess);
+        tmm__schedule shares;
+        int more = guess < plan->time ? tmm__plan_even(&shares, d, (int)most) : 0;
+        if (more > 0 && shares.streamk_tiles > 0) {
+            *s = shares, blocks = more;
+            plan->time = guess, plan->cut = TMM__PLAN_EVEN, plan->slices = 1;
+        }
+    }
+    /* Many tiles with few steps: one a block, so that some begin while others end. */
+    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->streamk_blocks = blocks;
+    if (d->data_parallel && tiles >= 2 * most) {
+        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
+        s->streamk_tiles = s->streamk_blocks = 0;
+        blocks = (int)tiles;
+        if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
+            s->streamk_blocks = (int)most;
+            s->streamk_tiles = s->streamk_blocks + rest;
+            blocks -= rest;
+        }
+    }
+    plan->blocks = blocks;
+}
+#endif
+/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
+   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
+/* An instance of KERNEL TENSOR. */
+typedef struct tmm__tensor_instance {
+    int tile_m, tile_n, warps;
+    int width;  /* elements to a copy */
+    int blocks; /* to a multiprocessor */
+    int turns;  /* its tile can be tile_n x tile_m, too */
+    const void *kernel;
+} tmm__tensor_instance;
+
+/* Its costs. Of an instance that was not measured: of the first one, by the area. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
+{
+    const tmm__costs *t = tmm__tuned();
+    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
+        if (t->tensor.instances[n].tile_m == i->tile_m &&
+            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
+            return t->tensor.instances[n].block;
+    return tmm__scaled(&t->tensor.instances[0].block,
+                       (double)i->tile_m * i->tile_n /
+                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
+}
+
+/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
+   columns read these at the same time if they begin at the same k, so that memory gives them once.
+   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
+   over the launch like events of a Poisson process: the bytes that go by between two of them are
+   more than L2 keeps with a chance of exp(-n kept / all). */
+static inline double tmm__again(const tmm__division *d)
+{
+    const double A = d->load.a_bytes, B = d->load.bytes - A;
+    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
+    const double each = kept / (A + B);
+    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
+           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
+}
+
+/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
+   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
+static inline double tmm__power_time(double work, double area, double copied)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
+    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
+    const double time = work / (rate * device->processors * device->gpu.clock);
+    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
+}
+
+/* Slices of each tile by clusters, if they should take less than the plan so far: as many as one or
+   two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are
+   neighbours. */
+static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__division *d,
+                                             const tmm__block_costs *costs)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
+        while (n >= 2 && tiles > per * d->clusters[n]) n--;
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
+        tmm__division spread = *d;
+        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
+        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
+        const double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
+                             tmm__in_nanoseconds(t->tensor.cluster + sums);
+        if (!tmm__is_faster(plan, TMM__PLAN_CLUSTERS, n, guess)) continue;
+        plan->blocks = plan->s.streamk_blocks = tiles * n;
+        plan->s.streamk_tiles = tiles;
+        plan->s.cluster = n;
+        plan->s.reduce = 0;
+    }
+}
+
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
+   schedule of plan->instance, the blocks to launch for each product and the time. */
+static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
+                                    const tmm__division *d)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
+    const double clock = tmm__in_nanoseconds(1);
+    tmm__schedule *s = &plan->s;
+    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
+    int tiles = d->tiles_down * d->tiles_across;
+    double area = (double)i->tile_m * i->tile_n;
+    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    if (!d->cut_k || steps == 0) return;
+    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
+       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
+       tiles. */
+    const int small = i->tile_m <= 64 && i->tile_n <= 64;
+    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(per * processors / tiles, steps / 4);
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        n = (steps + each - 1) / each;
+        const double split = tmm__slices_time(d, &costs, depth, n);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
+            if (reduce)
+                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
+                                                   ? t->tensor.reduce_slice_wide
+                                                   : t->tensor.reduce_slice);
+            if (!tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more))
+                continue;
+            plan->blocks = s->streamk_blocks = tiles * n;
+            s->streamk_tiles = tiles;
+            s->reduce = reduce;
+        }
+    }
+    if (small) tmm__plan_tensor_clusters(plan, d, &costs);
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
+       at once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
+        (long long)rest * steps <= INT_MAX) {
+        tmm__load load = d->load;
+        load.blocks = tiles - rest;
+        const double guess =
+            tmm__launch_time(&costs, &load) +
+            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                     t->tensor.last + t->tensor.last_slice * (slices - 1));
+        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
+            plan->blocks = tiles - rest + rest * slices;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * slices;
+            s->reduce = s->cluster = 0;
+        }
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        tmm__load load = d->load;
+        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
+        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
+        double guess = tmm__launch_time(&costs, &load);
+        guess += clock * (t->tensor.even +
+                          t->tensor.even_partial * area *
+                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
+            plan->blocks = s->streamk_blocks = slots;
+            s->streamk_tiles = streamk_tiles;
+            s->reduce = s->cluster = 0;
+        }
+    }
+}
+#endif
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/, type/host_layer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_JOB)
-#define TMM__PART_HOST_JOB
+   Uses: once/. Used by: host/. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.
 
@@ -3576,9 +4018,8 @@ typedef struct tmm__host {
 } tmm__host;
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h, once/. Used by: host/, callers. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
-#define TMM__PART_HOST_MEMORY
+   Uses: host/job.h. Used by: host/. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- what is kept for the next call ---------------------------------------------------------- */
 /* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
    in the pools. */
@@ -3723,9 +4164,8 @@ static inline void tmm__event_close(cudaEvent_t event)
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
-#define TMM__PART_HOST_THREADS
+   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- helper threads -------------------------------------------------------------------------- */
 /* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
@@ -3846,9 +4286,8 @@ static inline int tmm__helpers_count(int threads)
 }
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
-#define TMM__PART_HOST_TRANSFER
+   Uses: host/threads.h. Used by: host/one_device.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- transfers ------------------------------------------------------------------------------- */
 /* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
    in place of an older one, which is lost then. */
@@ -4039,9 +4478,8 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h, once/. Used by: host/. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
-#define TMM__PART_HOST_LAYOUT
+   Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- how a device works on its rows ---------------------------------------------------------- */
 /* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
    The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
@@ -4291,9 +4729,8 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/, once/. Used by: host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_ONE_DEVICE)
-#define TMM__PART_HOST_ONE_DEVICE
+   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
@@ -4619,9 +5056,8 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 }
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_SHARES)
-#define TMM__PART_HOST_SHARES
+   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
@@ -4899,9 +5335,8 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 }
 #endif
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/, once/. Used by: type/host_layer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_DEVICES)
-#define TMM__PART_HOST_DEVICES
+   Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
 {
@@ -5185,9 +5620,8 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 }
 #endif
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/, once/. Used by: type/host_layer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MULTI)
-#define TMM__PART_HOST_MULTI
+   Uses: host/devices.h. Used by: type/host_layer.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
@@ -5473,8 +5907,165 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     return status;
 }
 #endif
+/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
+   Uses: once/status.h. Used by: callers. */
+#if TMM__HOST && !defined(TMM__ONCE)
+/* Element number `index` of an array. */
+static inline double tmm__element(tmm_type type, const void *X, long long index)
+{
+    switch (type) {
+    case TMM_FLOAT: return ((const float *)X)[index];
+    case TMM_DOUBLE: return ((const double *)X)[index];
+    case TMM_INT: break;
+    }
+    return ((const int *)X)[index];
+}
+
+static inline size_t tmm__element_size(tmm_type type)
+{
+    return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static inline tmm_status tmm__check_type(tmm_type type)
+{
+    if (type == TMM_FLOAT || type == TMM_DOUBLE || type == TMM_INT) return TMM_OK;
+    return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
+}
+
+/* What both errors ask of their arguments. */
+static inline tmm_status tmm__check_error(tmm_type type, long long M, long long N, const void *X,
+                                          long long ldx, const double *R, long long ldr,
+                                          const double *error)
+{
+    tmm_status status = tmm__check_type(type);
+    if (status != TMM_OK) return status;
+    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
+    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
+    if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
+    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
+    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    return status;
+}
+
+/* The largest error. Equal infinities and two NaN do not differ; any other NaN is infinite. */
+static inline double tmm__largest_error(tmm_type type, long long M, long long N, const void *X,
+                                        long long ldx, const double *R, long long ldr, int relative)
+{
+    double largest = 0;
+    for (long long i = 0; i < M; i++)
+        for (long long j = 0; j < N; j++) {
+            double x = tmm__element(type, X, i * ldx + j), r = R[i * ldr + j];
+            if (x == r || (x != x && r != r)) continue;
+            double e = fabs(x - r);
+            if (relative) e /= fabs(r) + 1e-12;
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    return largest;
+}
+
+TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error)
+{
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 0);
+    return status;
+}
+
+TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error)
+{
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 1);
+    return status;
+}
+
+/* y = X r for an M x N matrix X. Integers are taken modulo 2^32; doubles hold these exactly. */
+static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
+                               long long ldx, const double *r, double *y)
+{
+    for (long long i = 0; i < M; i++) {
+        if (type == TMM_INT) {
+            unsigned sum = 0;
+            for (long long j = 0; j < N; j++)
+                sum += (unsigned)((const int *)X)[i * ldx + j] * (unsigned)(long long)r[j];
+            y[i] = sum;
+        } else {
+            double sum = 0;
+            for (long long j = 0; j < N; j++) sum += tmm__element(type, X, i * ldx + j) * r[j];
+            y[i] = sum;
+        }
+    }
+}
+
+/* The square of the Euclidean norm of `count` elements from `first` on. */
+static inline double tmm__square_norm(tmm_type type, const void *X, long long first,
+                                      long long count)
+{
+    double sum = 0;
+    for (long long n = 0; n < count; n++) {
+        double x = tmm__element(type, X, first + n);
+        sum += x * x;
+    }
+    return sum;
+}
+
+/* Fills r with +1 and -1, one well mixed bit of splitmix64 each. */
+static inline void tmm__random_signs(unsigned long long *seed, long long count, double *r)
+{
+    for (long long n = 0; n < count; n++) {
+        unsigned long long z = (*seed += 0x9E3779B97F4A7C15ull);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        r[n] = (z >> 63) ? 1 : -1;
+    }
+}
+
+TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
+                                 const void *A, long long lda, const void *B, long long ldb,
+                                 const void *C, long long ldc, int trials, unsigned long long seed,
+                                 double *excess)
+{
+    tmm_status status = tmm__check_type(type);
+    if (status != TMM_OK) return status;
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
+                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+                                    1};
+    status = tmm__check_sizes(&operands); /* C is only read */
+    if (status != TMM_OK) return status;
+    if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
+    if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
+
+    double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
+    if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
+    if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
+    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
+
+    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
+    double normB = 0, largest = 0; /* normB: the Frobenius norm */
+    for (long long k = 0; k < K && type != TMM_INT; k++)
+        normB += tmm__square_norm(type, B, k * ldb, N);
+    normB = sqrt(normB);
+    for (int trial = 0; trial < trials; trial++) {
+        tmm__random_signs(&seed, N, r);
+        tmm__matvec(type, K, N, B, ldb, r, Br);
+        tmm__matvec(type, M, K, A, lda, Br, ABr);
+        tmm__matvec(type, M, N, C, ldc, r, Cr);
+        for (long long i = 0; i < M; i++) {
+            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
+            if (residual == 0) continue;
+            if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
+            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    }
+    free(r);
+    *excess = largest;
+    return TMM_OK;
+}
+#endif
 /* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set.
    Uses: once/. Used by: type/, kernels/. */
+#define TMM__ONCE /* what does not depend on a type is read: a later inclusion leaves it out */
 #if !defined(TMM__PASS) && (defined(TMM_NAME) || defined(TMM_TYPE))
 #ifndef TMM_NAME
 #error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"
@@ -7345,24 +7936,17 @@ TMM_KERNEL void __launch_bounds__(256)
    With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
    and part. */
 
-/* The names stand for expressions of the type and the tile: one definition serves all. */
-#ifndef TMM__SMALL_WARPS
-#define TMM__SMALL_WARPS  (1 << TMM__SMALL_WARPS_LOG2)
-#define TMM__SMALL_STAGES TMM__STAGES(3)
-#define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
-#define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)
-#define TMM__SMALL_LDC    (TMM__SMALL_COLS + 8) /* pairs of doubles in two rows: other banks */
-#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
-#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SMALL_SUMS   (TMM__SMALL_ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
-/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
-#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
-/* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Do tensor cores multiply? */
-#define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
-#endif
-enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+enum {
+    tmm__small_lda = TMM__SMALL_ROWS + 4, /* 4 more: see REGISTER */
+    tmm__small_ldb = TMM__SMALL_COLS + 4,
+    tmm__small_ldc = TMM__SMALL_COLS + 8, /* pairs of doubles in two rows: other banks */
+    tmm__small_stage = 8 * (tmm__small_lda + tmm__small_ldb),
+    tmm__small_ring = TMM__STAGES(3) * tmm__small_stage * (int)sizeof(TMM_TYPE),
+    tmm__small_part = TMM__SMALL_ROWS * tmm__small_ldc * (int)sizeof(TMM_SUM),
+    /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
+    tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
+    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp
+};
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
@@ -7424,7 +8008,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
         COLS = TMM__SMALL_COLS,
         DOWN = ROWS / 4,
         ACROSS = COLS / 8,
-        LDC = TMM__SMALL_LDC,
+        LDC = tmm__small_ldc,
         WIDTH = TMM__SMALL_WIDTH
     };
     if (TMM__SMALL_DMMA) {
@@ -7465,7 +8049,7 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 #pragma unroll
         for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
             part[w] = *(const tmm__xvector_sums *)(first + (half + w < members ? half + w : 0) *
-                                                               (TMM__SMALL_WARP));
+                                                               tmm__small_warp);
 #pragma unroll
         for (int w = 0; w < HALF; w++)
 #pragma unroll
@@ -7477,7 +8061,10 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__SMALL_COLS))
+/* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
+                                           ? 2
+                                           : 1)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -7486,8 +8073,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 {
 #if TMM__BODIES
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
-    enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
-    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
+    enum { LDA = tmm__small_lda, LDB = tmm__small_ldb, LDC = tmm__small_ldc };
+    enum { STAGE = tmm__small_stage, STAGES = TMM__STAGES(3) };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
     static_assert(
@@ -7499,7 +8086,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                   "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * tmm__small_warp);
 
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
@@ -7639,7 +8226,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
+    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -7685,8 +8272,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
-/* For a C with at most 16 rows or columns, matrix-vector products among them. Reading the large
-   operand once bounds it. Few columns and few rows are one problem:
+/* For a C of float with at most 16 rows or columns, matrix-vector products among them. Reading the
+   large operand once bounds it. Few columns and few rows are one problem:
 
         few columns:  L = op(A), lines = its rows       S = op(B)
         few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
@@ -7703,7 +8290,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
    Terms:  L, S     the large and the small operand
            line     a row of op(A), or a column of op(B) where C is transposed
            width    columns of S, rounded up to WIDTH = 4 or 16 in the kernel
-           vector   16 bytes of L, which one thread copies and multiplies (WIDE elements)
+           vector   4 elements of L, which one thread copies and multiplies (WIDE)
            stage    DEPTH k of L and S in shared memory; STAGES of them form a ring
    cp.async fills the ring STAGES - 1 stages ahead, so 32 to 64 KB of a block are in flight. Reading
    at full speed needs 34 KB an SM: 4.5 TB/s times 1 us, over 132 SMs.
@@ -7711,146 +8298,90 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
    L CONTIGUOUS ALONG K (TMM__SKINNY_ALONG_K 1). 8 warps lie below each other. Each has 4 groups of
    8 lanes (WIDTH 16) or one of 32 (WIDTH 4). A lane has 4 lines, and one vector of each a stage:
 
-        WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
+        WIDTH 16                 k: 32 a stage              S: as [j][k], read by 16-byte loads:
           line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
           line 1, 5, 9, 13  |8...|9...|    lanes            4 + 16 loads for 256 multiply-adds
           line 2, ...       |16..|                          a lane and stage
           line 3, ...       |24..|
       At the end the lanes of a group add their sums by shuffles.
    L CONTIGUOUS ALONG THE LINES (0; WIDTH 4, 16). A vector has neighbouring lines. 16 lanes lie side
-   by side and 2 along k. 8 warps lie along k, 8 k each a stage (double, WIDTH 16: 2 side by side):
+   by side and 2 along k. 8 warps lie along k, 8 k each a stage:
 
-        k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
+        k       |0...|1...|2...| ... |15..|   64 lines                S: as [k][j], broadcast
         k + 1   |16..|17..|    ...   |31..|
       At the end the two halves add by a shuffle, the eight warps through shared memory.
-   DOUBLE, WIDTH 16, from sm_80 on: tensor cores (dmma) take the place of the multiply-adds. Eight
-   lanes copy 128 contiguous bytes, as above. A lane's fragment was copied by others, so vectors are
-   swizzled: neither copies nor fragment loads have bank conflicts.
    Where L is not aligned to 16 bytes, single elements are copied. The elements of a vector then lie
    8, 16 or 32 apart, so neighbouring lanes still read neighbouring memory.
 
    Global loads: lines K elements of L once, and width K of S for each block. At WIDTH 16 that is
-   8 FLOP per byte in float, 4 in double; at one column it is 0.5 and 0.25.
-   What bounds it: memory. At WIDTH 16 in float shared memory is close behind.
+   8 FLOP per byte; at one column it is 0.5.
+   What bounds it: memory. At WIDTH 16 shared memory is close behind.
    blockIdx.y numbers split-K parts (see SMALL), blockIdx.z the products of a batch. */
 
-/* As in SMALL: expressions of the type, TMM__SKINNY_ALONG_K and TMM__SKINNY_WIDTH. */
-#ifndef TMM__SKINNY_WARPS
-#define TMM__SKINNY_WARPS 8
-/* Vectors of a thread and stage. */
-#define TMM__SKINNY_COPIES                                                                     \
-    (TMM__SKINNY_ALONG_K && sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 && TMM__STAGES(5) == 5 \
-         ? 8                                                                                   \
-         : 4)
-/* Along the lines: warps side by side. The others lie along k. */
-#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 ? 2 : 1)
-#define TMM__SKINNY_STAGES \
-    (!TMM__SKINNY_ALONG_K ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
-/* Lanes of a group, which lie along k or along the lines, as L is contiguous. */
-#define TMM__SKINNY_LANES (!TMM__SKINNY_ALONG_K ? 16 : TMM__SKINNY_WIDTH == 16 ? 8 : 32)
-#define TMM__SKINNY_LINES /* of a block */                                \
-    (TMM__SKINNY_ALONG_K ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
-                         : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
-#define TMM__SKINNY_DEPTH /* k of a stage */                                      \
-    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
-                         : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
-/* The pitch of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
-#define TMM__SKINNY_LDS                                                        \
-    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
-                         : TMM__SKINNY_WIDTH + (TMM__SKINNY_WIDTH == 16 ? 4 : 0))
-/* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
-#define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
-#define TMM__SKINNY_STAGE                                                                          \
-    (TMM__SKINNY_L +                                                                               \
-     ((TMM__SKINNY_ALONG_K ? TMM__SKINNY_WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * \
-         16)
-#define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SKINNY_SUMS                                                                      \
-    ((TMM__SKINNY_ALONG_K ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * \
-     TMM__SKINNY_WIDTH * (int)sizeof(TMM_SUM))
-/* Along the lines: neighbouring k of a lane. Elements of S that a thread copies a stage. */
-#define TMM__SKINNY_GRAIN    (TMM__SKINNY_WIDTH == 16 ? 1 : 4)
-#define TMM__SKINNY_S_COPIES ((TMM__SKINNY_WIDTH * TMM__SKINNY_DEPTH + 255) / 256)
-/* Vector n of a thread lies this many lines and k from its vector 0. */
-#define TMM__SKINNY_LINE_STEP(n) (TMM__SKINNY_ALONG_K ? (n) % 4 * (32 / TMM__SKINNY_LANES) : 0)
-#define TMM__SKINNY_K_STEP(n)                        \
-    (TMM__SKINNY_ALONG_K                             \
-         ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
-         : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
-/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies
-   among the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
-#define TMM__SKINNY_SLOT(warp, r, q)                                   \
-    (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
-                         : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
-/* The sums of a lane; with tensor cores 8 or 16 of them are used. */
-#define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Do tensor cores multiply? */
-#define TMM__SKINNY_DMMA                                                      \
-    (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
-     sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
-#endif
 enum {
-    tmm__skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
-    tmm__skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
-    tmm__skinny_lines = TMM__SKINNY_LINES,
-    tmm__skinny_depth = TMM__SKINNY_DEPTH
+    tmm__skinny_along_k = (TMM__SKINNY_LIST(TMM__VALUE_1) 0),
+    tmm__skinny_width = (TMM__SKINNY_LIST(TMM__VALUE_2) 0),
+    /* Of a group, which lies along k or along the lines, as L is contiguous. */
+    tmm__skinny_lanes = !tmm__skinny_along_k      ? 16
+                        : tmm__skinny_width == 16 ? 8
+                                                  : 32,
+    tmm__skinny_lines = tmm__skinny_along_k
+                            ? 32 / tmm__skinny_lanes * TMM__SKINNY_COPIES * TMM__SKINNY_WARPS
+                            : tmm__skinny_lanes * TMM__WIDE,
+    tmm__skinny_depth = tmm__skinny_along_k ? tmm__skinny_lanes * TMM__WIDE
+                                            : TMM__SKINNY_WARPS * 2 * TMM__SKINNY_COPIES,
+    /* Along the lines: neighbouring k of a lane. */
+    tmm__skinny_grain = tmm__skinny_width == 16 ? 1 : 4,
+    /* Vector n of a thread lies n times so many k from its vector 0; along k, 32 / lanes lines. */
+    tmm__skinny_k_step = tmm__skinny_along_k      ? 0
+                         : tmm__skinny_grain == 1 ? 2
+                                                  : 1,
+    /* The pitch of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
+    tmm__skinny_pitch = tmm__skinny_along_k ? tmm__skinny_depth + 4
+                                            : tmm__skinny_width + (tmm__skinny_width == 16 ? 4 : 0),
+    /* Elements of a stage; bytes of the ring, and of the sums that take its place. */
+    tmm__skinny_stage =
+        TMM__SKINNY_L +
+        ((tmm__skinny_along_k ? tmm__skinny_width : tmm__skinny_depth) * tmm__skinny_pitch + 15) /
+            16 * 16,
+    tmm__skinny_stages = tmm__skinny_along_k ? TMM__STAGES(5) : TMM__STAGES(4),
+    tmm__skinny_ring = tmm__skinny_stages * tmm__skinny_stage * (int)sizeof(TMM_TYPE),
+    tmm__skinny_least = (tmm__skinny_along_k ? 1 : TMM__SKINNY_WARPS) * tmm__skinny_lines *
+                        tmm__skinny_width * (int)sizeof(TMM_SUM), /* whatever the stages */
+    tmm__skinny_bytes = tmm__skinny_ring > tmm__skinny_least ? tmm__skinny_ring : tmm__skinny_least,
+    /* Of a lane. */
+    tmm__skinny_sums = TMM__SKINNY_COPIES * tmm__skinny_width
 };
 
 #if TMM__BODIES
-/* Copies this thread's vectors of a stage of L. Vector n comes from from[n % 4] and goes to stage +
-   to[n % 4]; from the fifth on both move on. `full`: all of them exist. Otherwise lines_left and
-   k_left count what exists of the block and of the stage. */
+/* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
+   exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
 static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
                                                           const TMM_TYPE *const *from, int line0,
                                                           int k0, int apart, bool wide, bool full,
                                                           int lines_left, int k_left)
 {
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
+    enum { WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
 #pragma unroll
     for (int n = 0; n < TMM__SKINNY_COPIES; n++) {
-        TMM_TYPE *place = stage + (to[n % 4] + n / 4 * (1024 * WIDE));
-        const TMM_TYPE *x =
-            from[n % 4] + (n < 4 ? 0 : TMM__SKINNY_K_STEP(n) - TMM__SKINNY_K_STEP(n % 4));
+        TMM_TYPE *place = stage + to[n];
         if (full) {
-            tmm__copy_zfill(place, x, BYTES, BYTES);
+            tmm__copy_zfill(place, from[n], BYTES, BYTES);
             continue;
         }
-        int line = line0 + TMM__SKINNY_LINE_STEP(n), k = k0 + TMM__SKINNY_K_STEP(n);
-        int valid = ALONG_K ? k_left - k : k < k_left ? lines_left - line : 0;
+        /* n / TMM__SKINNY_COPIES is 0: it keeps the compiler from computing this before the loop. */
+        int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
+                    : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
+                                                           : 0;
         if (wide) {
             int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
-            tmm__copy_zfill(place, x, BYTES, size * (int)sizeof(TMM_TYPE));
+            tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
-                tmm__xcopy_one(place + v, x + v * apart, v * apart < valid);
+                tmm__xcopy_one(place + v, from[n] + v * apart, v * apart < valid);
         }
     }
-}
-
-/* sum += L S by tensor cores, for vectors x of L; s: S of the same k in shared memory.
-   Along k: two multiplications of 8 k, for 16 lines. k 2 t and 2 t + 1 stand for t and t + 4.
-   Along the lines: 8 k, for two times 16 lines. Lines 2 g and 2 g + 1 stand for g and g + 8. */
-static __device__ __forceinline__ void tmm__skinny_dmma(TMM_SUM *sum, const tmm__xvector *x,
-                                                        const TMM_TYPE *s, int thread)
-{
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, LDS = TMM__SKINNY_LDS };
-    int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
-#pragma unroll
-    for (int j = 0; j < TMM__SKINNY_WIDTH / 8; j++)
-#pragma unroll
-        for (int p = 0; p < 2; p++) {
-            const TMM_TYPE *y = ALONG_K ? &s[(8 * j + g) * LDS + 8 * p + 2 * t]
-                                        : &s[(warp / TMM__SKINNY_BESIDE * 8 + t) * LDS + 8 * j + g];
-            if (ALONG_K) {
-                tmm__xvector b = *(const tmm__xvector *)y;
-                tmm__xdmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
-                           x[2 * p + 1].v[1], b.v[0], b.v[1]);
-            } else {
-                tmm__xdmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0], x[p + 2].v[1],
-                           y[0], y[4 * LDS]);
-            }
-        }
 }
 
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
@@ -7859,28 +8390,9 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
                                                               int line0, int apart, bool wide,
                                                               int thread)
 {
-    enum {
-        ALONG_K = TMM__SKINNY_ALONG_K,
-        WIDTH = TMM__SKINNY_WIDTH,
-        LANES = TMM__SKINNY_LANES,
-        LINES = TMM__SKINNY_LINES,
-        BESIDE = TMM__SKINNY_BESIDE,
-        SUMS = TMM__SKINNY_LANE_SUMS
-    };
+    enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
-    if (TMM__SKINNY_DMMA) {
-        int g = lane / 4, t = lane % 4;
-#pragma unroll
-        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
-            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
-            if (ALONG_K)
-                line = warp * 16 + g + 8 * half;
-            else
-                line = warp / BESIDE * LINES + warp % BESIDE * (LINES / BESIDE) +
-                       (wide ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
-            shared[line * WIDTH + j] = sum[i];
-        }
-    } else if (ALONG_K) {
+    if (tmm__skinny_along_k) {
         /* Two lanes `other` apart: each hands over half of its sums and adds up the other half. The
            last sums, fewer than lanes, both add up. In the end sum[i] is number first + i. */
         int count = SUMS, first = 0, alike = 1;
@@ -7917,11 +8429,12 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
         for (int i = 0; i < SUMS; i += 2) {
             TMM_SUM even = sum[i], odd = sum[i + 1], total = upper ? odd : even;
             total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? even : odd, LANES);
-            shared[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH +
+            shared[(warp * tmm__skinny_lines + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH +
                    upper] = total;
         }
     }
 }
+
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, long long lines,
                                                          long long width, long long first_line,
@@ -7930,9 +8443,8 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                                                          int transposed, TMM_SUM *partials,
                                                          int thread)
 {
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further.
-       */
+    enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
     int parts = gridDim.y;
     int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
     int line = transposed ? thread % LINES : thread / WIDTH;
@@ -7941,9 +8453,9 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
     for (; line < lines_left && j < width; line += down, j += right) {
         TMM__HIDE(parts); /* or there would be a loop for one and for many */
         TMM_SUM total = sums[line * WIDTH + j];
-        if (!ALONG_K) {
+        if (!tmm__skinny_along_k) {
 #pragma unroll
-            for (int w = 1; w < TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE; w++)
+            for (int w = 1; w < TMM__SKINNY_WARPS; w++)
                 total += sums[(w * LINES + line) * WIDTH + j];
         }
         long long row = transposed ? j : first_line + line,
@@ -7958,7 +8470,7 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64 ? 2 : 1)
+TMM_KERNEL void __launch_bounds__(256, 2)
     tmm__gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
@@ -7968,18 +8480,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 {
 #if TMM__BODIES
     enum {
-        ALONG_K = TMM__SKINNY_ALONG_K,
-        WIDTH = TMM__SKINNY_WIDTH,
-        DEPTH = TMM__SKINNY_DEPTH,
-        LINES = TMM__SKINNY_LINES,
-        STAGES = TMM__SKINNY_STAGES,
-        STAGE = TMM__SKINNY_STAGE,
-        LANES = TMM__SKINNY_LANES,
-        LDS = TMM__SKINNY_LDS,
-        BESIDE = TMM__SKINNY_BESIDE,
+        ALONG_K = tmm__skinny_along_k,
+        WIDTH = tmm__skinny_width,
+        DEPTH = tmm__skinny_depth,
+        LINES = tmm__skinny_lines,
+        STAGES = tmm__skinny_stages,
+        STAGE = tmm__skinny_stage,
+        LANES = tmm__skinny_lanes,
+        LDS = tmm__skinny_pitch,
+        GRAIN = tmm__skinny_grain,
         WIDE = TMM__WIDE,
-        S_COPIES = TMM__SKINNY_S_COPIES
+        COPIES = TMM__SKINNY_COPIES,
+        S_COPIES = (WIDTH * DEPTH + 255) / 256 /* elements of S that a thread copies a stage */
     };
+    static_assert(TMM__IS_FLOAT, "TMM__SKINNY_LIST: the instances are of float, TMM__IF_FLOAT");
     static_assert((int)ALONG_K == 0 || (int)ALONG_K == 1,
                   "TMM__SKINNY_LIST: whether L is contiguous along k must be 0 or 1");
     static_assert((int)WIDTH == 2 || (int)WIDTH == 4 || (int)WIDTH == 8 || (int)WIDTH == 16 ||
@@ -8004,8 +8518,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     S += blockIdx.z * batchS + first * DEPTH * k_strideS;
     C += blockIdx.z * batchC;
 
-    /* Which vectors of L this thread copies: vector n has line line0 + LINE_STEP(n) and k
-       k0 + K_STEP(n). Its elements lie `apart` from each other, along k or along the lines. */
+    /* Which vectors of L this thread copies: vector 0 has line line0 and k k0. Its elements lie
+       `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
                     alignof(tmm__xvector) ==
                 0;
@@ -8014,30 +8528,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
         k0 = lane % LANES * (wide ? WIDE : 1);
     } else {
-        line0 = warp % BESIDE * (LINES / BESIDE) + lane % LANES * (wide ? WIDE : 1);
-        k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
+        line0 = lane % LANES * (wide ? WIDE : 1);
+        k0 = warp * 2 * COPIES + lane / LANES * GRAIN;
     }
     apart = wide ? 1 : LANES;
-    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the
-       same. */
-    int to[4], at[4];
+    int to[COPIES]; /* where they lie in a stage */
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
-        to[n] = WIDE * (!TMM__SKINNY_DMMA ? n * 256 + thread
-                        : ALONG_K         ? TMM__SKINNY_SLOT(warp, n * 4 + lane / 8, lane % 8)
-                                          : TMM__SKINNY_SLOT(warp, n * 2 + lane / 16, lane % 16));
-        at[n] =
-            WIDE * (!TMM__SKINNY_DMMA ? n * 256 + thread
-                    : ALONG_K ? TMM__SKINNY_SLOT(warp, lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
-                              : TMM__SKINNY_SLOT(warp, lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4));
-    }
-    const TMM_TYPE *from[4];
+    for (int n = 0; n < COPIES; n++) to[n] = WIDE * (n * 256 + thread);
+    const TMM_TYPE *from[COPIES];
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < COPIES; n++) {
         /* Along k the last line stands for those that do not exist: the loop needs no predicate. */
-        int line = line0 + TMM__SKINNY_LINE_STEP(n);
+        int line = line0 + (ALONG_K ? n * (32 / LANES) : 0);
         if (ALONG_K && line >= lines_left) line = lines_left - 1;
-        from[n] = L + line * line_strideL + (k0 + TMM__SKINNY_K_STEP(n)) * k_strideL;
+        from[n] = L + line * line_strideL + (k0 + n * tmm__skinny_k_step) * k_strideL;
     }
     /* Which elements of S it copies: element n has column j0 + n j_step and k kS + n k_step.
        Neighbouring threads read neighbouring memory. The last column stands for those that do not
@@ -8062,9 +8566,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     }
     bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
 
-    TMM_SUM sum[TMM__SKINNY_LANE_SUMS];
+    TMM_SUM sum[tmm__skinny_sums];
 #pragma unroll
-    for (int i = 0; i < TMM__SKINNY_LANE_SUMS; i++) sum[i] = 0;
+    for (int i = 0; i < tmm__skinny_sums; i++) sum[i] = 0;
 
     /* The first STAGES - 1 rounds only copy. */
     TMM_TYPE *write = ring, *read = ring; /* the stage to copy to, and to compute from */
@@ -8088,7 +8592,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                     tmm__xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
             }
 #pragma unroll
-            for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
+            for (int n = 0; n < COPIES; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
 #pragma unroll
             for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
             k_left -= DEPTH;
@@ -8099,49 +8603,40 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 
         const TMM_TYPE *now = read;
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
+        tmm__xvector x[COPIES];
 #pragma unroll
-        for (int part = 0; part < TMM__SKINNY_COPIES / 4; part++) {
-            tmm__xvector x[4];
+        for (int n = 0; n < COPIES; n++) x[n] = *(const tmm__xvector *)&now[to[n]];
+#if TMM__SKINNY_LIST(TMM__VALUE_1) 0
+        const TMM_TYPE *s = now + TMM__SKINNY_L + lane % LANES * WIDE;
 #pragma unroll
-            for (int n = 0; n < 4; n++)
-                x[n] = *(const tmm__xvector *)&now[part * 1024 * WIDE + at[n]];
-            if (TMM__SKINNY_DMMA) {
-                tmm__skinny_dmma(sum, x, now + TMM__SKINNY_L + part * 16, thread);
-                continue;
-            }
-            const TMM_TYPE *s = now + TMM__SKINNY_L + part * LANES * WIDE;
-#if TMM__SKINNY_ALONG_K
-            s += lane % LANES * WIDE;
+        for (int j = 0; j < WIDTH; j++) {
+            tmm__xvector y = *(const tmm__xvector *)&s[j * LDS];
 #pragma unroll
-            for (int j = 0; j < WIDTH; j++) {
-                tmm__xvector y = *(const tmm__xvector *)&s[j * LDS];
+            for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                for (int n = 0; n < COPIES; n++)
+                    TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
+        }
+#else
+        const TMM_TYPE *s =
+            now + TMM__SKINNY_L + (thread / 32 * 2 * COPIES + lane / LANES * GRAIN) * LDS;
+#pragma unroll
+        for (int n = 0; n < COPIES; n += GRAIN) {
+            tmm__xvector y[(int)GRAIN * WIDTH / WIDE];
+#pragma unroll
+            for (int i = 0; i < (int)GRAIN * WIDTH / WIDE; i++)
+                y[i] = *(const tmm__xvector *)&s[n * 2 * LDS + i * WIDE];
+#pragma unroll
+            for (int g = 0; g < GRAIN; g++)
 #pragma unroll
                 for (int v = 0; v < WIDE; v++)
 #pragma unroll
-                    for (int n = 0; n < 4; n++)
-                        TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
-            }
-#else
-            enum { GRAIN = TMM__SKINNY_GRAIN, COPIES = TMM__SKINNY_COPIES };
-            s += (thread / 32 / TMM__SKINNY_BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
-#pragma unroll
-            for (int n = 0; n < COPIES; n += GRAIN) {
-                tmm__xvector y[(int)GRAIN * WIDTH / WIDE];
-#pragma unroll
-                for (int i = 0; i < (int)GRAIN * WIDTH / WIDE; i++)
-                    y[i] = *(const tmm__xvector *)&s[n * 2 * LDS + i * WIDE];
-#pragma unroll
-                for (int g = 0; g < GRAIN; g++)
-#pragma unroll
-                    for (int v = 0; v < WIDE; v++)
-#pragma unroll
-                        for (int j = 0; j < WIDTH; j++)
-                            TMM__MULTIPLY_ADD(
-                                sum[v * WIDTH + j], (TMM_SUM)x[n + g].v[v],
-                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE]);
-            }
-#endif
+                    for (int j = 0; j < WIDTH; j++)
+                        TMM__MULTIPLY_ADD(
+                            sum[v * WIDTH + j], (TMM_SUM)x[n + g].v[v],
+                            (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE]);
         }
+#endif
     }
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
@@ -8186,15 +8681,15 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
    writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
    round of copies and the stores. */
-#ifndef TMM__OUTER_WARP_ROWS
-#define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
-#define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
-#define TMM__OUTER_LDA       (TMM__OUTER_WARPS * TMM__OUTER_WARP_ROWS + 4) /* 4 more: see REGISTER */
-/* Twice 32 columns at least: see tmm__outer_copy. */
-#define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
-#endif
-/* Bytes of shared memory for a k. */
-enum { tmm__outer_bytes = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE) };
+enum {
+    tmm__outer_warp_rows = TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS),
+    tmm__outer_cols = TMM__OUTER_COLS * TMM__OUTER_ACROSS,
+    tmm__outer_lda = TMM__OUTER_WARPS * tmm__outer_warp_rows + 4, /* 4 more: see REGISTER */
+    /* Twice 32 columns at least: see tmm__outer_copy. */
+    tmm__outer_ldb = (tmm__outer_cols < 64 ? 64 : tmm__outer_cols) + 4,
+    /* Of shared memory for a k. */
+    tmm__outer_bytes = (tmm__outer_lda + tmm__outer_ldb) * (int)sizeof(TMM_TYPE)
+};
 
 #if TMM__BODIES
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
@@ -8283,15 +8778,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #if TMM__BODIES
     enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
     enum {
-        LDA = TMM__OUTER_LDA,
-        LDB = TMM__OUTER_LDB,
-        TILE_COLS = TMM__OUTER_TILE_COLS,
+        LDA = tmm__outer_lda,
+        LDB = tmm__outer_ldb,
+        TILE_COLS = tmm__outer_cols,
         UNROLL = 2,     /* k at a time */
         STORED_ROWS = 2 /* at a time */
     };
     enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
-                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
+                      tmm__outer_warp_rows >= 8 && tmm__outer_warp_rows <= 64,
                   "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
                   "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
     static_assert(
@@ -8307,7 +8802,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
         "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
+    const int tile_rows = (int)(blockDim.x / 32) * tmm__outer_warp_rows;
     long long row = (long long)blockIdx.y * tile_rows;
     long long col = (long long)blockIdx.x * TILE_COLS;
     A += blockIdx.z * batchA + row * rsA;
@@ -8739,7 +9234,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 {
 #if TMM__BODIES
     enum {
-        GROUPS = TMM__NARROW_GROUPS,
+        GROUPS = (TMM__NARROW_LIST(TMM__VALUE_1) 0),
         DEPTH = TMM__NARROW_DEPTH,
         HALF = DEPTH / 2,
         STAGES = TMM__STAGES((int)TMM__NARROW_STAGES),
@@ -9621,8 +10116,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
    cores share.
    Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
-    !defined(TMM__PART_TENSOR_PTX)
-#define TMM__PART_TENSOR_PTX
+    !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE)
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -9749,9 +10243,8 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/. Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
-#define TMM__PART_FLOAT_TYPES
+   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
    makes two FP16 of each element. Three products of FP16 then give one of floats, after Ootomo and
@@ -9847,8 +10340,7 @@ enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
 /* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
    floats from one k to the next. STEP: floats of 16 k of one operand. */
 enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
-enum { TMM__REGION_BYTES = 1024 };
-#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
+enum { TMM__REGION_BYTES = 1024, TMM__RECHECK_BYTES = TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP };
 
 /* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
@@ -9869,9 +10361,8 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
-#define TMM__PART_FLOAT_NUMBERS
+   Uses: kernels/tensor_float/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
     unsigned bits;
@@ -10061,10 +10552,8 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
-   Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
-#define TMM__PART_FLOAT_PTX
+   Uses: kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
@@ -10311,8 +10800,7 @@ TMM_KERNEL void __launch_bounds__(1024)
    Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
    Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
-    !defined(TMM__PART_FLOAT_BF16X6)
-#define TMM__PART_FLOAT_BF16X6
+    !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
    element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
@@ -10914,8 +11402,10 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
    a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
    times the work of REGISTER. It is there for right results everywhere. */
-#define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
-static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
+#ifndef TMM__FLOAT_ONCE
+enum { TMM__PORTABLE_BYTES = 2 * 32 * 68 * 8 };
+#endif
+static_assert((int)TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
@@ -11054,16 +11544,17 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 
 /* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
    this pass's kernel. */
-#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
-#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
+#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IN_PASS(pass, first, second)
+#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IN_PASS(pass, second, first)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
 /* Functions of this pass's instance. */
 
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
-#define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
-enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
+#define TMM__ROW(pass, name, ...) TMM__WGMMA_##name,
+enum { TMM__WGMMA_LIST(TMM__ROW) TMM__WGMMA_INSTANCES };
+#undef TMM__ROW
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
@@ -11886,19 +12377,19 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
     _(6, 64x64, 2, 4, 2)
 #define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
 #define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
-#define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
 
 /* Functions of this pass's instance. */
 
 /* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
-#define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
+#define TMM__ROW(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
-    TMM__MMA_LIST(TMM__MMA_ENUMERATOR) TMM__PORTABLE_64x64,
+    TMM__MMA_LIST(TMM__ROW) TMM__PORTABLE_64x64,
     TMM__FLOAT_INSTANCES
 };
+#undef TMM__ROW
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
@@ -12084,7 +12575,7 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
     tmm__gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
@@ -12176,9 +12667,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
-#define TMM__PART_DOUBLE_TYPES
+   Uses: once/schedule.h. Used by: kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
    Ozaki, Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
@@ -12347,9 +12837,8 @@ typedef struct tmm__int8_job {
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
-#define TMM__PART_DOUBLE_NUMBERS
+   Uses: kernels/tensor_int8/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
 {
     float x;
@@ -12942,8 +13431,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
    kernels/tensor_int8/types.cuh, once/.
    Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-#ifndef TMM__INT8_WGMMA_ONCE
-#define TMM__INT8_WGMMA_ONCE
+#ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
 enum {
     TMM__INT8_WGMMA_ROWS = 256,
@@ -13697,152 +14185,6 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__PASS
 #endif
 #endif
-/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/config.h, once/tuning.h.
-   Used by: launch/plan.h, launch/product.h, type/choose.h, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_HOOKS)
-#define TMM__PART_HOOKS
-/* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
-   and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
-#ifndef TMM__PLAN_GUESS
-#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
-#define TMM__REMEMBERS                               1
-#else
-#define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
-#endif
-#endif
-
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
-#ifndef TMM__BUSY
-#define TMM__BUSY(processors) (processors)
-#endif
-/* Nanoseconds without packed operands and with them. A test packs always. */
-#ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(without, with) ((with) < (without))
-#endif
-/* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
-#ifndef TMM__TENSOR_GUESS
-#define TMM__TENSOR_GUESS(M, instance, time) (time)
-#endif
-/* 1: the flags of partial tiles are cleared before each launch. They need no such thing, but
-   compute-sanitizer's initcheck cannot know that. */
-#ifndef TMM__CLEAR_FLAGS
-#define TMM__CLEAR_FLAGS 0
-#endif
-/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
-   instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
-   doubtful elements may go by BF16x6. */
-#ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(instance, time) (time)
-#endif
-#ifndef TMM__FLOAT_INSTRUCTION
-#define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
-#endif
-#ifndef TMM__FLOAT_L2_BYTES
-#define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
-#endif
-#ifndef TMM__FLOAT_BF16X6
-#define TMM__FLOAT_BF16X6(allowed) (allowed)
-#endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; moduli (0: the device chooses); the
-   number of its instance; whether KERNEL TENSOR computes products for which FP64 was chosen. */
-#ifndef TMM__INT8_BUDGET
-#define TMM__INT8_BUDGET(bytes) (bytes)
-#endif
-#ifndef TMM__INT8_DEPTH
-#define TMM__INT8_DEPTH(most) (most)
-#endif
-#ifndef TMM__INT8_FIXED
-#define TMM__INT8_FIXED(moduli) (moduli)
-#endif
-#ifndef TMM__INT8_INSTANCE
-#define TMM__INT8_INSTANCE(instance) (instance)
-#endif
-#ifndef TMM__INT8_FP64
-#define TMM__INT8_FP64(pays) (pays)
-#endif
-#endif
-/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are divided.
-   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_PLAN)
-#define TMM__PART_PLAN
-/* What KERNEL SMALL takes if there is no memory for slices. */
-typedef struct tmm__unsplit {
-    const void *kernel;
-    int tile_m, tile_n, bytes, team_log2;
-} tmm__unsplit;
-
-/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
-   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
-   alignment. What a kernel does not need is 0. */
-typedef struct tmm__plan {
-    tmm_kernel value;
-    int instance;       /* its number, as hooks have it */
-    const void *kernel; /* the instance that is launched */
-    double time;        /* nanoseconds that it should take */
-    int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
-    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
-    long long blocks;   /* of a product and slice; OUTER: along N */
-    int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
-    int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
-    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
-    int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
-    int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
-    int depth;                /* OUTER: k in shared memory, 0: none */
-    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
-    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
-    tmm__unsplit unsplit;     /* SMALL */
-    long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
-    tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
-} tmm__plan;
-
-#if TMM__FAST
-/* What is to be divided, and among what. */
-typedef struct tmm__division {
-    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
-    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
-    int large;                           /* tiles of 128 x 128, not half of that */
-    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
-    int cut_k;                           /* whether a tile may be cut along K */
-    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
-    const int *clusters;                 /* how many of n blocks fit on the device at once */
-    tmm__load load;                      /* with whole tiles */
-} tmm__division;
-
-/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
-   `most_blocks`. */
-static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
-{
-    int tiles = d->tiles_down * d->tiles_across;
-    memset(s, 0, sizeof *s);
-    s->tiles_down = d->tiles_down;
-    s->tiles_across = d->tiles_across;
-    s->steps = d->steps;
-    return tiles < most_blocks ? tiles : most_blocks;
-}
-
-/* The time with each tile in so many slices, each by a block. */
-static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
-                                      int depth, int slices)
-{
-    tmm__load load = d->load;
-    load.blocks *= slices;
-    load.k = (double)depth * ((d->steps + slices - 1) / slices);
-    return tmm__launch_time(costs, &load);
-}
-
-/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
-   Then it is the plan's. */
-static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
-{
-    time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
-    if (time >= plan->time) return 0;
-    plan->time = time, plan->cut = cut, plan->slices = slices;
-    return 1;
-}
-#endif
-#endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
    Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
    once/.
@@ -14240,98 +14582,6 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
 }
 #endif
-/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
-#if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
-#define TMM__PART_PIPELINED_PLAN
-/* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
-   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
-static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
-{
-    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
-    int blocks = tmm__plan_whole(s, d, most_blocks);
-    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
-    if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
-    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
-        return most_blocks;
-    s->streamk_tiles = 0;
-    return blocks;
-}
-
-/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
-   clusters or without, or even shares. Sets the schedule of plan->instance, the blocks to launch and
-   the time. */
-static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
-{
-    const int depth = 8;
-    const tmm__costs *t = tmm__tuned();
-    const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
-    const tmm__block_costs *costs = d->costs;
-    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
-    const double clock = tmm__in_nanoseconds(1);
-    tmm__schedule *s = &plan->s;
-    int blocks = tmm__plan_whole(s, d, (int)most);
-    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
-    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
-    for (int turns = 1; d->cut_k && turns <= per; turns++) {
-        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        const int reduce = slices >= t->pipelined.reduce_from;
-        if (slices < 2) continue;
-        const double guess =
-            tmm__slices_time(d, costs, depth, slices) +
-            clock * (reduce ? t->pipelined.reduce[large]
-                            : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
-        (void)tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices, guess);
-    }
-    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
-       than two large tiles were slow. */
-    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
-    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
-        const double rounds = ceil(tiles * slices / processors);
-        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
-        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
-        if (tiles > d->clusters[slices]) continue;
-        if (tmm__is_faster(plan, TMM__PLAN_CLUSTERS, slices, guess)) s->cluster = slices;
-    }
-    if (plan->slices > 1) {
-        s->streamk_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || plan->slices >= t->pipelined.reduce_from;
-        blocks = (int)tiles * plan->slices;
-    }
-    if (d->cut_k && tiles * steps >= 8 * most) {
-        tmm__load load = d->load;
-        load.blocks = fmax(tiles, most), load.k = tiles * steps * depth / load.blocks;
-        load.even = 1;
-        double guess = tmm__launch_time(costs, &load);
-        guess +=
-            clock * (t->pipelined.even[large] + t->pipelined.even_partial[large] * most / tiles);
-        guess = TMM__PLAN_GUESS(plan->instance, TMM__PLAN_EVEN, 1, guess);
-        tmm__schedule shares;
-        int more = guess < plan->time ? tmm__plan_even(&shares, d, (int)most) : 0;
-        if (more > 0 && shares.streamk_tiles > 0) {
-            *s = shares, blocks = more;
-            plan->time = guess, plan->cut = TMM__PLAN_EVEN, plan->slices = 1;
-        }
-    }
-    /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->streamk_blocks = blocks;
-    if (d->data_parallel && tiles >= 2 * most) {
-        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->streamk_tiles = s->streamk_blocks = 0;
-        blocks = (int)tiles;
-        if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->streamk_blocks = (int)most;
-            s->streamk_tiles = s->streamk_blocks + rest;
-            blocks -= rest;
-        }
-    }
-    plan->blocks = blocks;
-}
-#endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
@@ -14468,166 +14718,6 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
-}
-#endif
-/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
-#if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
-#define TMM__PART_TENSOR_PLAN
-/* An instance of KERNEL TENSOR. */
-typedef struct tmm__tensor_instance {
-    int tile_m, tile_n, warps;
-    int width;  /* elements to a copy */
-    int blocks; /* to a multiprocessor */
-    int turns;  /* its tile can be tile_n x tile_m, too */
-    const void *kernel;
-} tmm__tensor_instance;
-
-/* Its costs. Of an instance that was not measured: of the first one, by the area. */
-static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
-{
-    const tmm__costs *t = tmm__tuned();
-    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
-        if (t->tensor.instances[n].tile_m == i->tile_m &&
-            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
-            return t->tensor.instances[n].block;
-    return tmm__scaled(&t->tensor.instances[0].block,
-                       (double)i->tile_m * i->tile_n /
-                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
-}
-
-/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
-   columns read these at the same time if they begin at the same k, so that memory gives them once.
-   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
-   over the launch like events of a Poisson process: the bytes that go by between two of them are
-   more than L2 keeps with a chance of exp(-n kept / all). */
-static inline double tmm__again(const tmm__division *d)
-{
-    const double A = d->load.a_bytes, B = d->load.bytes - A;
-    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
-    const double each = kept / (A + B);
-    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
-           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
-}
-
-/* Nanoseconds that `work` multiply-adds take longer at the clock that power leaves, see tuning.h.
-   L2 gives `copied` bytes for each tile and k, which has `area` multiply-adds. */
-static inline double tmm__power_time(double work, double area, double copied)
-{
-    const tmm__costs *t = tmm__tuned();
-    const tmm__device *device = tmm__current_device();
-    const double rate = tmm__rate(device->capability, TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE);
-    const double busy = fmin(1, copied * rate / (area * t->l2)); /* part of L2 */
-    const double time = work / (rate * device->processors * device->gpu.clock);
-    return t->tensor.power * fmax(0, 2 * busy - 1) * fmax(0, time - t->tensor.power_from);
-}
-
-/* Slices of each tile by clusters, if they should take less than the plan so far: as many as one or
-   two blocks a multiprocessor allow. Clusters do not fill all of these, for the blocks of one are
-   neighbours. */
-static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__division *d,
-                                             const tmm__block_costs *costs)
-{
-    const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
-    for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
-        int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
-        while (n >= 2 && tiles > per * d->clusters[n]) n--;
-        if (n < 2) continue;
-        const int each = (steps + n - 1) / n;
-        while (n > 2 && (steps + n - 2) / (n - 1) == each && tiles <= per * d->clusters[n - 1]) n--;
-        tmm__division spread = *d;
-        spread.load.processors = fmin(d->load.processors, (double)n * d->clusters[n]);
-        const double sums = per * t->tensor.cluster_round * d->load.area * (n - 1) / n;
-        const double guess = tmm__slices_time(&spread, costs, TMM__TENSOR_DEPTH, n) +
-                             tmm__in_nanoseconds(t->tensor.cluster + sums);
-        if (!tmm__is_faster(plan, TMM__PLAN_CLUSTERS, n, guess)) continue;
-        plan->blocks = plan->s.streamk_blocks = tiles * n;
-        plan->s.streamk_tiles = tiles;
-        plan->s.cluster = n;
-        plan->s.reduce = 0;
-    }
-}
-
-/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
-   schedule of plan->instance, the blocks to launch for each product and the time. */
-static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
-                                    const tmm__division *d)
-{
-    const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i);
-    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
-    const double clock = tmm__in_nanoseconds(1);
-    tmm__schedule *s = &plan->s;
-    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles_down * d->tiles_across;
-    double area = (double)i->tile_m * i->tile_n;
-    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
-    plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
-    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    if (!d->cut_k || steps == 0) return;
-    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
-       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
-       tiles. */
-    const int small = i->tile_m <= 64 && i->tile_n <= 64;
-    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
-        int n = (int)tmm__min(per * processors / tiles, steps / 4);
-        if (n < 2) continue;
-        const int each = (steps + n - 1) / n;
-        n = (steps + each - 1) / each;
-        const double split = tmm__slices_time(d, &costs, depth, n);
-        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
-            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
-            if (reduce)
-                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
-                                                   ? t->tensor.reduce_slice_wide
-                                                   : t->tensor.reduce_slice);
-            if (!tmm__is_faster(plan, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
-                                split + clock * more))
-                continue;
-            plan->blocks = s->streamk_blocks = tiles * n;
-            s->streamk_tiles = tiles;
-            s->reduce = reduce;
-        }
-    }
-    if (small) tmm__plan_tensor_clusters(plan, d, &costs);
-    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
-       at once; the block with the first one adds up the others. */
-    int rest = tiles % processors;
-    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
-    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
-        (long long)rest * steps <= INT_MAX) {
-        tmm__load load = d->load;
-        load.blocks = tiles - rest;
-        const double guess =
-            tmm__launch_time(&costs, &load) +
-            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
-                     t->tensor.last + t->tensor.last_slice * (slices - 1));
-        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
-            plan->blocks = tiles - rest + rest * slices;
-            s->streamk_tiles = rest;
-            s->streamk_blocks = rest * slices;
-            s->reduce = s->cluster = 0;
-        }
-    }
-    /* Even shares of the tiles of the last rounds. */
-    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long streamk_steps = (long long)streamk_tiles * steps;
-    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
-        tmm__load load = d->load;
-        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
-        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
-        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
-        double guess = tmm__launch_time(&costs, &load);
-        guess += clock * (t->tensor.even +
-                          t->tensor.even_partial * area *
-                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
-        if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
-            plan->blocks = s->streamk_blocks = slots;
-            s->streamk_tiles = streamk_tiles;
-            s->reduce = s->cluster = 0;
-        }
-    }
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
@@ -15049,7 +15139,7 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
     const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
     const tmm__block_costs *wide = NULL;
     for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
-        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        const tmm__block_costs *c = &t->skinny[n].block[aligned];
         if (t->skinny[n].along_k != i->along_k) continue;
         if (t->skinny[n].width == i->width) return *c;
         if (t->skinny[n].width == 16) wide = c;
@@ -15563,10 +15653,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
    Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
-#ifndef TMM__FLOAT_LAUNCH_ONCE
-#define TMM__FLOAT_LAUNCH_ONCE
-/* Several parts to a block are for where they gain more than the model errs. */
-#define TMM__FLOAT_SEVERAL 1.15
+#ifndef TMM__FLOAT_ONCE
 enum {
     TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
     TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
@@ -15859,8 +15946,9 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
     double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
+    const double several = 1.15; /* what parts of a block must gain at least: the model errs */
     if (parts > 1 && rounds > 1)
-        time = TMM__FLOAT_SEVERAL * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
+        time = several * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
     else if (parts > 1)
         time += t->fp16.part[0] + (parts - 1) * t->fp16.add[0];
     return time;
@@ -16138,8 +16226,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
    Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
    Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
-    !defined(TMM__PART_DOUBLE_TABLES)
-#define TMM__PART_DOUBLE_TABLES
+    !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
    of 15 117.8, of 16 125.4. */
 static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
@@ -16379,8 +16466,7 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__DOUBLE_TENSOR
-#ifndef TMM__DOUBLE_LAUNCH_ONCE
-#define TMM__DOUBLE_LAUNCH_ONCE
+#ifndef TMM__DOUBLE_ONCE
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
@@ -17170,86 +17256,7 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
-#if TMM__HOST && !defined(TMM__PART_EXPLAIN)
-#define TMM__PART_EXPLAIN
-/* A text is written as far as there is room; `length` counts all of it. */
-typedef struct tmm__text {
-    char *text;
-    size_t bytes, length;
-} tmm__text;
-
-static inline void tmm__write(tmm__text *t, const char *format, ...)
-{
-    const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = vsnprintf(room > 0 ? t->text + t->length : NULL, room, format, arguments);
-    va_end(arguments);
-    if (written > 0) t->length += (size_t)written;
-}
-
-/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
-   all operands, of L2 for what tiles copy, of the units that multiply. */
-static inline const char *tmm__bound(const tmm__load *load)
-{
-    const tmm__device *device = tmm__current_device();
-    const double processors = device->processors, steps = load->blocks * load->k;
-    const double rate = tmm__rate(device->capability, load->family, load->type);
-    const int cached = load->bytes + load->c_bytes < device->gpu.l2_bytes;
-    const double operands = tmm__memory_time(load);
-    const double copies =
-        tmm__in_nanoseconds(load->copied * steps / (tmm__tuned()->l2 * processors));
-    const double units = tmm__in_nanoseconds(load->area * steps / (rate * processors));
-    const double most = fmax(fmax(device->gpu.launch, operands), fmax(copies, units));
-    if (most == units) return "arithmetic";
-    if (most == copies || (most == operands && cached)) return "L2";
-    return most == operands ? "memory" : "launch";
-}
-
-/* How k is divided, by plan->cut. */
-static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
-{
-    static const char *const cuts[] = {"threads",
-                                       "slices, which a block adds",
-                                       "slices, which a second launch adds",
-                                       "slices of a cluster",
-                                       "slices of the last tiles",
-                                       "even shares for all blocks"};
-    if (plan->cut == TMM__PLAN_EVEN)
-        tmm__write(t, ", k in %s", cuts[plan->cut]);
-    else if (plan->slices > 1)
-        tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
-    if (plan->pitchA + plan->pitchB > 0)
-        tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
-}
-
-/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
-   there is none. */
-static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
-{
-    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
-    *device = *tmm__current_device();
-    if (gpu == NULL) return 1;
-    memset(kernels, 0, TMM__KNOWN_KERNELS * sizeof *kernels);
-    device->kernels = kernels;
-    for (int n = 0; n < count; n++) {
-        if (strstr(tmm__gpus[n].device, gpu) == NULL) continue;
-        device->gpu = tmm__gpus[n];
-        device->processors = tmm__gpus[n].processors, device->capability = tmm__gpus[n].capability;
-        /* Shared memory of a block, by the CUDA C++ Programming Guide. */
-        device->shared = (device->capability >= 90 && device->capability < 120 ? 227
-                          : device->capability == 80                           ? 163
-                                                                               : 99) *
-                         1024;
-        device->pools = 1;
-        return 1;
-    }
-    return 0;
-}
-#endif
-
+   Uses: type/choose.h, launch/plan.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
@@ -17911,6 +17918,12 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 /* src/tiledmm/type/end.h. Names of a type are undone.
    Uses: nothing. Used by: type/begin.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS)
+#if TMM__FLOAT_TENSOR /* what types on tensor cores share, the first of them makes */
+#define TMM__FLOAT_ONCE
+#endif
+#if TMM__DOUBLE_TENSOR
+#define TMM__DOUBLE_ONCE
+#endif
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
@@ -17935,167 +17948,10 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/. Used by: callers. */
-#if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
-#define TMM__PART_CHECKS
-/* Element number `index` of an array. */
-static inline double tmm__element(tmm_type type, const void *X, long long index)
-{
-    switch (type) {
-    case TMM_FLOAT: return ((const float *)X)[index];
-    case TMM_DOUBLE: return ((const double *)X)[index];
-    case TMM_INT: break;
-    }
-    return ((const int *)X)[index];
-}
-
-static inline size_t tmm__element_size(tmm_type type)
-{
-    return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
-}
-
-static inline tmm_status tmm__check_type(tmm_type type)
-{
-    if (type == TMM_FLOAT || type == TMM_DOUBLE || type == TMM_INT) return TMM_OK;
-    return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
-}
-
-/* What both errors ask of their arguments. */
-static inline tmm_status tmm__check_error(tmm_type type, long long M, long long N, const void *X,
-                                          long long ldx, const double *R, long long ldr,
-                                          const double *error)
-{
-    tmm_status status = tmm__check_type(type);
-    if (status != TMM_OK) return status;
-    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
-    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
-    if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
-    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
-    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
-    return status;
-}
-
-/* The largest error. Equal infinities and two NaN do not differ; any other NaN is infinite. */
-static inline double tmm__largest_error(tmm_type type, long long M, long long N, const void *X,
-                                        long long ldx, const double *R, long long ldr, int relative)
-{
-    double largest = 0;
-    for (long long i = 0; i < M; i++)
-        for (long long j = 0; j < N; j++) {
-            double x = tmm__element(type, X, i * ldx + j), r = R[i * ldr + j];
-            if (x == r || (x != x && r != r)) continue;
-            double e = fabs(x - r);
-            if (relative) e /= fabs(r) + 1e-12;
-            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
-        }
-    return largest;
-}
-
-TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
-                                     long long ldx, const double *R, long long ldr, double *error)
-{
-    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
-    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 0);
-    return status;
-}
-
-TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
-                                     long long ldx, const double *R, long long ldr, double *error)
-{
-    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
-    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 1);
-    return status;
-}
-
-/* y = X r for an M x N matrix X. Integers are taken modulo 2^32; doubles hold these exactly. */
-static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
-                               long long ldx, const double *r, double *y)
-{
-    for (long long i = 0; i < M; i++) {
-        if (type == TMM_INT) {
-            unsigned sum = 0;
-            for (long long j = 0; j < N; j++)
-                sum += (unsigned)((const int *)X)[i * ldx + j] * (unsigned)(long long)r[j];
-            y[i] = sum;
-        } else {
-            double sum = 0;
-            for (long long j = 0; j < N; j++) sum += tmm__element(type, X, i * ldx + j) * r[j];
-            y[i] = sum;
-        }
-    }
-}
-
-/* The square of the Euclidean norm of `count` elements from `first` on. */
-static inline double tmm__square_norm(tmm_type type, const void *X, long long first,
-                                      long long count)
-{
-    double sum = 0;
-    for (long long n = 0; n < count; n++) {
-        double x = tmm__element(type, X, first + n);
-        sum += x * x;
-    }
-    return sum;
-}
-
-/* Fills r with +1 and -1, one well mixed bit of splitmix64 each. */
-static inline void tmm__random_signs(unsigned long long *seed, long long count, double *r)
-{
-    for (long long n = 0; n < count; n++) {
-        unsigned long long z = (*seed += 0x9E3779B97F4A7C15ull);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-        r[n] = (z >> 63) ? 1 : -1;
-    }
-}
-
-TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
-                                 const void *A, long long lda, const void *B, long long ldb,
-                                 const void *C, long long ldc, int trials, unsigned long long seed,
-                                 double *excess)
-{
-    tmm_status status = tmm__check_type(type);
-    if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
-                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
-                                    1};
-    status = tmm__check_sizes(&operands); /* C is only read */
-    if (status != TMM_OK) return status;
-    if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
-    if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
-
-    double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
-    if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
-    if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
-    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
-
-    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
-    double normB = 0, largest = 0; /* normB: the Frobenius norm */
-    for (long long k = 0; k < K && type != TMM_INT; k++)
-        normB += tmm__square_norm(type, B, k * ldb, N);
-    normB = sqrt(normB);
-    for (int trial = 0; trial < trials; trial++) {
-        tmm__random_signs(&seed, N, r);
-        tmm__matvec(type, K, N, B, ldb, r, Br);
-        tmm__matvec(type, M, K, A, lda, Br, ABr);
-        tmm__matvec(type, M, N, C, ldc, r, Cr);
-        for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
-            if (residual == 0) continue;
-            if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
-            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
-            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
-        }
-    }
-    free(r);
-    *excess = largest;
-    return TMM_OK;
-}
-#endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
-   Uses: once/config.h. Used by: callers. */
-#if !defined(TMM__PASS) && !defined(TMM__PART_READY_MADE)
-#define TMM__PART_READY_MADE
+   Uses: type/. Used by: callers. */
+#if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
+#define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
@@ -18133,7 +17989,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("AT_ONCE")
 #pragma pop_macro("As")
 #pragma pop_macro("B")
-#pragma pop_macro("BESIDE")
 #pragma pop_macro("BLOCK")
 #pragma pop_macro("BLOCKS_A")
 #pragma pop_macro("BLOCKS_B")
@@ -18187,7 +18042,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #pragma pop_macro("MOST_TURNS")
 #pragma pop_macro("N")
 #pragma pop_macro("P")
-#pragma pop_macro("PACKED")
 #pragma pop_macro("PAIRS")
 #pragma pop_macro("PART")
 #pragma pop_macro("PASSES")

@@ -91,10 +91,10 @@ example() {
 example "change a tile"
 example "add an instance"
 example "add a kernel"
-edit 's/_(1, 8) _(2, 16) _(3, 32)/_(1, 32) _(2, 8) _(3, 16)/' kernels/simple/shared.cuh
-edit 's/_(1, 64, 4) _(2, 128, 8)/_(2, 128, 8) _(3, 64, 4)/' kernels/simple/register.cuh
+edit 's/(_(1, 8) _(2, 16)) _(3, 32)/(_(2, 8) _(3, 16)) _(1, 32)/' kernels/simple/shared.cuh
+edit 's/_(1, 64, 4)) _(2, 128, 8)/_(3, 64, 4)) _(2, 128, 8)/' kernels/simple/register.cuh
 edit 's/, 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)/& TMM__IF_FLOAT(_(5, _nt, 2, 16, TMM__ALONG_K, TMM__ALONG_K))/' kernels/pipelined/sizes.h
-edit 's/TMM__IF_FLOATING(_(2, k_4/TMM__IF_FLOATING(_(1, k_8, 1, 8) _(2, k_4/' kernels/skinny/sizes.h
+edit 's/TMM__IF_FLOAT(_(2, k_4/TMM__IF_FLOAT(_(1, k_8, 1, 8) _(2, k_4/' kernels/skinny/sizes.h
 edit 's/define TMM__OUTER_LIST(_)/& _(5, tall, 16, 16)/' kernels/outer/sizes.h
 edit 's/TMM__IF_FLOAT(_(4, 3, 3)/TMM__IF_FLOAT(_(3, 2, 2) _(4, 3, 3)/' kernels/narrow/sizes.h
 edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.h
@@ -123,9 +123,9 @@ works "change a tile" tensor "0 5" tmm_dgemm_tensor_128x64 tmm_sgemm_float_mma_1
 works "add an instance" small - tmm_sgemm_small_64x32
 works "add a kernel" strided - tmm_sgemm_strided tmm_dgemm_strided
 works "SHARED, in another order" shared_32 - tmm_sgemm_shared_32 tmm_dgemm_shared_32
-works "REGISTER, in another order" register_64 - tmm_sgemm_register_64 tmm_dgemm_register_64
+works "REGISTER, in another order" register_64 - tmm_sgemm_register_64 tmm_dgemm_register_128
 works "PIPELINED, an instance for A B^T" pipelined 1 tmm_sgemm_pipelined_nt
-works "SKINNY, a width of 8" skinny - tmm_sgemm_skinny_k_8 tmm_dgemm_skinny_k_8
+works "SKINNY, a width of 8" skinny - tmm_sgemm_skinny_k_8
 works "OUTER, another tile" outer 0 tmm_sgemm_outer_tall tmm_dgemm_outer_tall
 works "NARROW, 2 groups" narrow 0 tmm_sgemm_narrow_2
 works "DIRECT, smaller blocks" direct - tmm_sgemm_direct tmm_dgemm_direct
@@ -168,7 +168,7 @@ instance() {
 begin_refused
 instance narrow "TMM__IF_FLOAT(_(3, 5, 5))" "TMM__NARROW_LIST: at most 4 groups"
 instance small "_(5, 48x32, 48, 32)" "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64"
-instance skinny "TMM__IF_FLOATING(_(1, k_12, 1, 12))" "TMM__SKINNY_LIST: a width must be"
+instance skinny "TMM__IF_FLOAT(_(1, k_12, 1, 12))" "TMM__SKINNY_LIST: a width must be"
 instance outer "_(5, six, 6, 32)" "TMM__OUTER_LIST: lanes must be a power of two"
 instance tensor "_(5, 64x32, 1, 2, 2, 4)" "TMM__TENSOR_LIST: a tile of 64 x 64 or less"
 refused 's/, 8, TMM__AT_RUN_TIME/, 16, TMM__AT_RUN_TIME/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: a thread has 8 rows"

@@ -1,7 +1,6 @@
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/. Used by: callers. */
-#if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
-#define TMM__PART_CHECKS
+   Uses: once/status.h. Used by: callers. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)
 {

@@ -204,11 +204,12 @@
      once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
                 PTX, numbers measured on GPUs (tuning.h), names of what is made for each type
                 (names.h)
-     host/      HOST MACHINERY of tmm_?gemm_host and _multi
+     launch/    PLAN: how a product is launched, and how tiles and steps are divided
+     host/      HOST MACHINERY of tmm_?gemm_host and _multi; CHECKS
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
                 KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN
                 and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
-     CHECKS, READY-MADE, licence */
+     READY-MADE, licence */

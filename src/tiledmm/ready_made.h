@@ -1,7 +1,7 @@
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
-   Uses: once/config.h. Used by: callers. */
-#if !defined(TMM__PASS) && !defined(TMM__PART_READY_MADE)
-#define TMM__PART_READY_MADE
+   Uses: type/. Used by: callers. */
+#if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
+#define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float

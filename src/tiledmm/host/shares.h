@@ -1,7 +1,6 @@
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: host/devices.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_SHARES)
-#define TMM__PART_HOST_SHARES
+   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)

@@ -1,7 +1,6 @@
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
-#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
-#define TMM__PART_HOST_THREADS
+   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- helper threads -------------------------------------------------------------------------- */
 /* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)

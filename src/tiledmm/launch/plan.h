@@ -1,7 +1,7 @@
-/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are divided.
-   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_PLAN)
-#define TMM__PART_PLAN
+/* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
+   divided; the words of it.
+   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
     const void *kernel;
@@ -77,4 +77,79 @@ static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double ti
     return 1;
 }
 #endif
+
+/* A text is written as far as there is room; `length` counts all of it. */
+typedef struct tmm__text {
+    char *text;
+    size_t bytes, length;
+} tmm__text;
+
+static inline void tmm__write(tmm__text *t, const char *format, ...)
+{
+    const size_t room = t->length < t->bytes ? t->bytes - t->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(room > 0 ? t->text + t->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (written > 0) t->length += (size_t)written;
+}
+
+/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
+   all operands, of L2 for what tiles copy, of the units that multiply. */
+static inline const char *tmm__bound(const tmm__load *load)
+{
+    const tmm__device *device = tmm__current_device();
+    const double processors = device->processors, steps = load->blocks * load->k;
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    const int cached = load->bytes + load->c_bytes < device->gpu.l2_bytes;
+    const double operands = tmm__memory_time(load);
+    const double copies =
+        tmm__in_nanoseconds(load->copied * steps / (tmm__tuned()->l2 * processors));
+    const double units = tmm__in_nanoseconds(load->area * steps / (rate * processors));
+    const double most = fmax(fmax(device->gpu.launch, operands), fmax(copies, units));
+    if (most == units) return "arithmetic";
+    if (most == copies || (most == operands && cached)) return "L2";
+    return most == operands ? "memory" : "launch";
+}
+
+/* How k is divided, by plan->cut. */
+static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
+{
+    static const char *const cuts[] = {"threads",
+                                       "slices, which a block adds",
+                                       "slices, which a second launch adds",
+                                       "slices of a cluster",
+                                       "slices of the last tiles",
+                                       "even shares for all blocks"};
+    if (plan->cut == TMM__PLAN_EVEN)
+        tmm__write(t, ", k in %s", cuts[plan->cut]);
+    else if (plan->slices > 1)
+        tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
+    if (plan->pitchA + plan->pitchB > 0)
+        tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
+}
+
+/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
+   there is none. */
+static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
+{
+    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
+    *device = *tmm__current_device();
+    if (gpu == NULL) return 1;
+    memset(kernels, 0, TMM__KNOWN_KERNELS * sizeof *kernels);
+    device->kernels = kernels;
+    for (int n = 0; n < count; n++) {
+        if (strstr(tmm__gpus[n].device, gpu) == NULL) continue;
+        device->gpu = tmm__gpus[n];
+        device->processors = tmm__gpus[n].processors, device->capability = tmm__gpus[n].capability;
+        /* Shared memory of a block, by the CUDA C++ Programming Guide. */
+        device->shared = (device->capability >= 90 && device->capability < 120 ? 227
+                          : device->capability == 80                           ? 163
+                                                                               : 99) *
+                         1024;
+        device->pools = 1;
+        return 1;
+    }
+    return 0;
+}
 #endif

@@ -1,8 +1,6 @@
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: once/ptx.cuh.
-   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
-#if !defined(TMM__PART_CONFIG)
-#define TMM__PART_CONFIG
+   Uses: nothing. Used by: all parts. */
+#ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
 #ifndef TMM_HEADER /* the name by which this file includes itself */
@@ -112,16 +110,15 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
-/* 1 if TMM_TYPE is the word int. */
-#define TMM__WORD_INT_int , 1
-#define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
+#define TMM__WORD_INT_int , 1
 /* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
    into: else it would reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
-#define TMM__MULTIPLY_ADD(sum, a, b)                                          \
-    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
-                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))          \
+#define TMM__MULTIPLY_ADD(sum, a, b)                                        \
+    ((sum) = TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0) == 1 && \
+                     sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER                \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))        \
                  : (TMM_SUM)((sum) + (a) * (b)))
 #else
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
@@ -155,15 +152,6 @@
 #ifdef TMM_IMPLEMENTATION
 #define TMM__HAS_IMPLEMENTATION
 #endif
-#ifdef TMM_EXTERN
-#define TMM__HAS_EXTERN
-#endif
-#ifdef TMM_SIMPLE
-#define TMM__HAS_SIMPLE
-#endif
-#ifdef TMM_NO_HOST
-#define TMM__HAS_NO_HOST
-#endif
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__HAS_FLOAT_TENSOR
 #endif
@@ -183,13 +171,13 @@
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
-#if defined(TMM_EXTERN) && !defined(TMM__HAS_EXTERN)
+#if defined(TMM_EXTERN) && TMM__HOST
 #error "tiledmm.cuh: TMM_EXTERN must be defined before the first #include of this file"
 #endif
-#if defined(TMM_SIMPLE) && !defined(TMM__HAS_SIMPLE)
+#if defined(TMM_SIMPLE) && TMM__FAST
 #error "tiledmm.cuh: TMM_SIMPLE must be defined before the first #include of this file"
 #endif
-#if defined(TMM_NO_HOST) && !defined(TMM__HAS_NO_HOST)
+#if defined(TMM_NO_HOST) && TMM__HOST_LAYER
 #error "tiledmm.cuh: TMM_NO_HOST must be defined before the first #include of this file"
 #endif
 #if defined(TMM_FLOAT_TENSOR) && !defined(TMM__HAS_FLOAT_TENSOR)

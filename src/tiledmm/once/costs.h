@@ -1,7 +1,6 @@
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_COSTS)
-#define TMM__PART_COSTS
+   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
     tmm__family family;

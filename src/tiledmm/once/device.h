@@ -1,9 +1,6 @@
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/.
-   Used by: host/, launch/product.h, launch/sum.h, once/arguments.h, once/costs.h, type/,
-   kernels/. */
-#if TMM__HOST && !defined(TMM__PART_DEVICE)
-#define TMM__PART_DEVICE
+   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
    few tenths of a millisecond, so each is asked once. */
 typedef struct tmm__kernel_facts {

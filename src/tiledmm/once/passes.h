@@ -1,7 +1,6 @@
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/common/, kernels/. */
-#if !defined(TMM__PART_PASSES)
-#define TMM__PART_PASSES
+   Uses: once/config.h. Used by: kernels/, type/instances.h. */
+#ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
@@ -17,26 +16,22 @@
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__ARGUMENT_1(a, ...)          a
-#define TMM__ARGUMENT_2(a, b, ...)       b
-#define TMM__ARGUMENT_3(a, b, c, ...)    c
-#define TMM__ARGUMENT_4(a, b, c, d, ...) d
-#define TMM__VALUE_1(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_1(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_2(__VA_ARGS__, 0, 0):
-#define TMM__VALUE_3(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_3(__VA_ARGS__, 0, 0, 0):
-#define TMM__VALUE_4(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_4(__VA_ARGS__, 0, 0, 0, 0):
+#define TMM__HEAD(a, ...)                      a
+#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
-#define TMM__SAME_11(name)                 , name
-#define TMM__SAME_22(name)                 , name
-#define TMM__SAME_33(name)                 , name
-#define TMM__SAME_44(name)                 , name
-#define TMM__SAME_55(name)                 , name
-#define TMM__SAME_66(name)                 , name
-#define TMM__NAME_IF_(pass, now, name)     TMM__SECOND(TMM__SAME_##pass##now(name), , )
-#define TMM__NAME_IF(pass, now, name)      TMM__NAME_IF_(pass, now, name)
-#define TMM__NAME_IN_PASS(pass, name, ...) TMM__NAME_IF(pass, TMM__PASS, name)
+#define TMM__SAME_11(name) , name
+#define TMM__SAME_22(name) , name
+#define TMM__SAME_33(name) , name
+#define TMM__SAME_44(name) , name
+#define TMM__SAME_55(name) , name
+#define TMM__SAME_66(name) , name
+#define TMM__NAME_IN_PASS(pass, name, ...) \
+    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(name), , )
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 

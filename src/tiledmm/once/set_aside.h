@@ -5,7 +5,7 @@
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
    them back. An inclusion of this file by itself leaves them alone. */
 #ifdef __CUDACC_RTC__
-#if defined(TMM_NAME) || !defined(TMM__PART_READY_MADE)
+#if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
     defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
@@ -39,8 +39,6 @@
 #undef As
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("BESIDE")
-#undef BESIDE
 #pragma push_macro("BLOCK")
 #undef BLOCK
 #pragma push_macro("BLOCKS_A")
@@ -147,8 +145,6 @@
 #undef N
 #pragma push_macro("P")
 #undef P
-#pragma push_macro("PACKED")
-#undef PACKED
 #pragma push_macro("PAIRS")
 #undef PAIRS
 #pragma push_macro("PART")

@@ -1,8 +1,8 @@
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
-#if TMM__HOST && !defined(TMM__PART_TUNING)
-#define TMM__PART_TUNING
+   Uses: nothing.
+   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
    clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
@@ -133,7 +133,7 @@ typedef struct tmm__costs {
     struct {
         int along_k; /* as in TMM__SKINNY_LIST */
         int width;
-        tmm__block_costs block[2][2]; /* of 4 bytes and 8; copied one by one, by 16 bytes */
+        tmm__block_costs block[2]; /* of float; copied one by one, by 16 bytes */
     } skinny[TMM__TUNED_SKINNY];
     double sum;      /* KERNEL SUM: once, */
     double sum_byte; /* and each byte that it reads */
@@ -334,36 +334,28 @@ static const tmm__costs tmm__measured = {
     {
         /* skinny, of each: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
         {
-            1,                                                        /* along_k */
-            4,                                                        /* width */
-            {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427}, /* 4 bytes */
-              {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},   /* 4 bytes, by 16 bytes */
-             {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},       /* 8 bytes */
-              {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}},   /* 8 bytes, by 16 bytes */
+            1,                                                       /* along_k */
+            4,                                                       /* width */
+            {{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427}, /* one by one */
+             {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},   /* by 16 bytes */
         },
         {
-            1,                                                         /* along_k */
-            16,                                                        /* width */
-            {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},        /* 4 bytes */
-              {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}},      /* 4 bytes, by 16 bytes */
-             {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},       /* 8 bytes */
-              {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}, /* 8 bytes, by 16 bytes */
+            1,                                                   /* along_k */
+            16,                                                  /* width */
+            {{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},   /* one by one */
+             {3890, 950, {41, 34.5, 41.8, 37.4}, 0, 0.02, 982}}, /* by 16 bytes */
         },
         {
-            0,                                                      /* along_k */
-            4,                                                      /* width */
-            {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},     /* 4 bytes */
-              {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}}, /* 4 bytes, by 16 bytes */
-             {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},       /* 8 bytes */
-              {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}},   /* 8 bytes, by 16 bytes */
+            0,                                                     /* along_k */
+            4,                                                     /* width */
+            {{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},     /* one by one */
+             {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}}, /* by 16 bytes */
         },
         {
-            0,                                                           /* along_k */
-            16,                                                          /* width */
-            {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},        /* 4 bytes */
-              {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}}, /* 4 bytes, by 16 bytes */
-             {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},      /* 8 bytes */
-              {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}, /* 8 bytes, by 16 bytes */
+            0,                                                          /* along_k */
+            16,                                                         /* width */
+            {{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},        /* one by one */
+             {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}}, /* by 16 bytes */
         },
     },
     3170,    /* sum */

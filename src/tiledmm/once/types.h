@@ -1,7 +1,6 @@
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
-#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
-#define TMM__PART_TYPES
+   Uses: once/config.h, once/kernels.h. Used by: all parts. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
 /* In C any int may arrive as an enum. With int beneath it C++ may read it before it is refused. */

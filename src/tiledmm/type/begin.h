@@ -1,5 +1,6 @@
 /* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set.
    Uses: once/. Used by: type/, kernels/. */
+#define TMM__ONCE /* what does not depend on a type is read: a later inclusion leaves it out */
 #if !defined(TMM__PASS) && (defined(TMM_NAME) || defined(TMM_TYPE))
 #ifndef TMM_NAME
 #error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"

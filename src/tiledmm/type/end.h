@@ -1,6 +1,12 @@
 /* src/tiledmm/type/end.h. Names of a type are undone.
    Uses: nothing. Used by: type/begin.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS)
+#if TMM__FLOAT_TENSOR /* what types on tensor cores share, the first of them makes */
+#define TMM__FLOAT_ONCE
+#endif
+#if TMM__DOUBLE_TENSOR
+#define TMM__DOUBLE_ONCE
+#endif
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM

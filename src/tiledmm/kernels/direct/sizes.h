@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
-#if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
-#define TMM__PART_DIRECT_SIZES
+   Uses: once/passes.h. Used by: kernels/direct/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };

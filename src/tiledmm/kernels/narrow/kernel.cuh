@@ -141,7 +141,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 {
 #if TMM__BODIES
     enum {
-        GROUPS = TMM__NARROW_GROUPS,
+        GROUPS = (TMM__NARROW_LIST(TMM__VALUE_1) 0),
         DEPTH = TMM__NARROW_DEPTH,
         HALF = DEPTH / 2,
         STAGES = TMM__STAGES((int)TMM__NARROW_STAGES),

@@ -1,8 +1,6 @@
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_NARROW_SIZES)
-#define TMM__PART_NARROW_SIZES
+   Uses: once/passes.h. Used by: kernels/narrow/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
    time is that of storing C, which others do faster. */
@@ -25,5 +23,4 @@ typedef struct tmm__narrow {
 
 /* The instances: pass, name, groups of lines of P. */
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
-#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
 #endif

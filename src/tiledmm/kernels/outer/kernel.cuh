@@ -29,15 +29,15 @@
    multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
    writing of C for K below some 30, then multiply-adds. For a small C it is latency: of a launch, a
    round of copies and the stores. */
-#ifndef TMM__OUTER_WARP_ROWS
-#define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
-#define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
-#define TMM__OUTER_LDA       (TMM__OUTER_WARPS * TMM__OUTER_WARP_ROWS + 4) /* 4 more: see REGISTER */
-/* Twice 32 columns at least: see tmm__outer_copy. */
-#define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
-#endif
-/* Bytes of shared memory for a k. */
-enum { tmm__outer_bytes = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE) };
+enum {
+    tmm__outer_warp_rows = TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS),
+    tmm__outer_cols = TMM__OUTER_COLS * TMM__OUTER_ACROSS,
+    tmm__outer_lda = TMM__OUTER_WARPS * tmm__outer_warp_rows + 4, /* 4 more: see REGISTER */
+    /* Twice 32 columns at least: see tmm__outer_copy. */
+    tmm__outer_ldb = (tmm__outer_cols < 64 ? 64 : tmm__outer_cols) + 4,
+    /* Of shared memory for a k. */
+    tmm__outer_bytes = (tmm__outer_lda + tmm__outer_ldb) * (int)sizeof(TMM_TYPE)
+};
 
 #if TMM__BODIES
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
@@ -126,15 +126,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #if TMM__BODIES
     enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
     enum {
-        LDA = TMM__OUTER_LDA,
-        LDB = TMM__OUTER_LDB,
-        TILE_COLS = TMM__OUTER_TILE_COLS,
+        LDA = tmm__outer_lda,
+        LDB = tmm__outer_ldb,
+        TILE_COLS = tmm__outer_cols,
         UNROLL = 2,     /* k at a time */
         STORED_ROWS = 2 /* at a time */
     };
     enum { WARPS = TMM__OUTER_WARPS, STEP = TMM__OUTER_STEP };
     static_assert(ACROSS >= 1 && 32 % ACROSS == 0 && ROWS % 4 == 0 && (ROWS & (ROWS - 1)) == 0 &&
-                      TMM__OUTER_WARP_ROWS >= 8 && TMM__OUTER_WARP_ROWS <= 64,
+                      tmm__outer_warp_rows >= 8 && tmm__outer_warp_rows <= 64,
                   "TMM__OUTER_LIST: lanes must be a power of two up to 32, rows one from 4 on, and "
                   "rows 32 / lanes 8 to 64: the threads of a block share copies by powers of two");
     static_assert(
@@ -150,7 +150,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
         "TMM__OUTER_STEP must be a multiple of 16, of which copies come together, and fit "
         "into the 48 KB that every block has");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
+    const int tile_rows = (int)(blockDim.x / 32) * tmm__outer_warp_rows;
     long long row = (long long)blockIdx.y * tile_rows;
     long long col = (long long)blockIdx.x * TILE_COLS;
     A += blockIdx.z * batchA + row * rsA;

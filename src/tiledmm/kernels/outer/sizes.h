@@ -1,8 +1,6 @@
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
-#if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
-#define TMM__PART_OUTER_SIZES
+   Uses: once/passes.h. Used by: kernels/outer/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 /* K up to which it reads straight from L1; K up to which TMM_AUTO thinks of it. Shared memory has

@@ -4,8 +4,8 @@
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
-/* For a C with at most 16 rows or columns, matrix-vector products among them. Reading the large
-   operand once bounds it. Few columns and few rows are one problem:
+/* For a C of float with at most 16 rows or columns, matrix-vector products among them. Reading the
+   large operand once bounds it. Few columns and few rows are one problem:
 
         few columns:  L = op(A), lines = its rows       S = op(B)
         few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
@@ -22,7 +22,7 @@
    Terms:  L, S     the large and the small operand
            line     a row of op(A), or a column of op(B) where C is transposed
            width    columns of S, rounded up to WIDTH = 4 or 16 in the kernel
-           vector   16 bytes of L, which one thread copies and multiplies (WIDE elements)
+           vector   4 elements of L, which one thread copies and multiplies (WIDE)
            stage    DEPTH k of L and S in shared memory; STAGES of them form a ring
    cp.async fills the ring STAGES - 1 stages ahead, so 32 to 64 KB of a block are in flight. Reading
    at full speed needs 34 KB an SM: 4.5 TB/s times 1 us, over 132 SMs.
@@ -30,146 +30,90 @@
    L CONTIGUOUS ALONG K (TMM__SKINNY_ALONG_K 1). 8 warps lie below each other. Each has 4 groups of
    8 lanes (WIDTH 16) or one of 32 (WIDTH 4). A lane has 4 lines, and one vector of each a stage:
 
-        WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
+        WIDTH 16                 k: 32 a stage              S: as [j][k], read by 16-byte loads:
           line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
           line 1, 5, 9, 13  |8...|9...|    lanes            4 + 16 loads for 256 multiply-adds
           line 2, ...       |16..|                          a lane and stage
           line 3, ...       |24..|
       At the end the lanes of a group add their sums by shuffles.
    L CONTIGUOUS ALONG THE LINES (0; WIDTH 4, 16). A vector has neighbouring lines. 16 lanes lie side
-   by side and 2 along k. 8 warps lie along k, 8 k each a stage (double, WIDTH 16: 2 side by side):
+   by side and 2 along k. 8 warps lie along k, 8 k each a stage:
 
-        k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
+        k       |0...|1...|2...| ... |15..|   64 lines                S: as [k][j], broadcast
         k + 1   |16..|17..|    ...   |31..|
       At the end the two halves add by a shuffle, the eight warps through shared memory.
-   DOUBLE, WIDTH 16, from sm_80 on: tensor cores (dmma) take the place of the multiply-adds. Eight
-   lanes copy 128 contiguous bytes, as above. A lane's fragment was copied by others, so vectors are
-   swizzled: neither copies nor fragment loads have bank conflicts.
    Where L is not aligned to 16 bytes, single elements are copied. The elements of a vector then lie
    8, 16 or 32 apart, so neighbouring lanes still read neighbouring memory.
 
    Global loads: lines K elements of L once, and width K of S for each block. At WIDTH 16 that is
-   8 FLOP per byte in float, 4 in double; at one column it is 0.5 and 0.25.
-   What bounds it: memory. At WIDTH 16 in float shared memory is close behind.
+   8 FLOP per byte; at one column it is 0.5.
+   What bounds it: memory. At WIDTH 16 shared memory is close behind.
    blockIdx.y numbers split-K parts (see SMALL), blockIdx.z the products of a batch. */
 
-/* As in SMALL: expressions of the type, TMM__SKINNY_ALONG_K and TMM__SKINNY_WIDTH. */
-#ifndef TMM__SKINNY_WARPS
-#define TMM__SKINNY_WARPS 8
-/* Vectors of a thread and stage. */
-#define TMM__SKINNY_COPIES                                                                     \
-    (TMM__SKINNY_ALONG_K && sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 && TMM__STAGES(5) == 5 \
-         ? 8                                                                                   \
-         : 4)
-/* Along the lines: warps side by side. The others lie along k. */
-#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 ? 2 : 1)
-#define TMM__SKINNY_STAGES \
-    (!TMM__SKINNY_ALONG_K ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
-/* Lanes of a group, which lie along k or along the lines, as L is contiguous. */
-#define TMM__SKINNY_LANES (!TMM__SKINNY_ALONG_K ? 16 : TMM__SKINNY_WIDTH == 16 ? 8 : 32)
-#define TMM__SKINNY_LINES /* of a block */                                \
-    (TMM__SKINNY_ALONG_K ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
-                         : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
-#define TMM__SKINNY_DEPTH /* k of a stage */                                      \
-    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
-                         : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
-/* The pitch of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
-#define TMM__SKINNY_LDS                                                        \
-    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
-                         : TMM__SKINNY_WIDTH + (TMM__SKINNY_WIDTH == 16 ? 4 : 0))
-/* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
-#define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
-#define TMM__SKINNY_STAGE                                                                          \
-    (TMM__SKINNY_L +                                                                               \
-     ((TMM__SKINNY_ALONG_K ? TMM__SKINNY_WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * \
-         16)
-#define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SKINNY_SUMS                                                                      \
-    ((TMM__SKINNY_ALONG_K ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * \
-     TMM__SKINNY_WIDTH * (int)sizeof(TMM_SUM))
-/* Along the lines: neighbouring k of a lane. Elements of S that a thread copies a stage. */
-#define TMM__SKINNY_GRAIN    (TMM__SKINNY_WIDTH == 16 ? 1 : 4)
-#define TMM__SKINNY_S_COPIES ((TMM__SKINNY_WIDTH * TMM__SKINNY_DEPTH + 255) / 256)
-/* Vector n of a thread lies this many lines and k from its vector 0. */
-#define TMM__SKINNY_LINE_STEP(n) (TMM__SKINNY_ALONG_K ? (n) % 4 * (32 / TMM__SKINNY_LANES) : 0)
-#define TMM__SKINNY_K_STEP(n)                        \
-    (TMM__SKINNY_ALONG_K                             \
-         ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
-         : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
-/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies
-   among the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
-#define TMM__SKINNY_SLOT(warp, r, q)                                   \
-    (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
-                         : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
-/* The sums of a lane; with tensor cores 8 or 16 of them are used. */
-#define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
-/* Do tensor cores multiply? */
-#define TMM__SKINNY_DMMA                                                      \
-    (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
-     sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
-#endif
 enum {
-    tmm__skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
-    tmm__skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
-    tmm__skinny_lines = TMM__SKINNY_LINES,
-    tmm__skinny_depth = TMM__SKINNY_DEPTH
+    tmm__skinny_along_k = (TMM__SKINNY_LIST(TMM__VALUE_1) 0),
+    tmm__skinny_width = (TMM__SKINNY_LIST(TMM__VALUE_2) 0),
+    /* Of a group, which lies along k or along the lines, as L is contiguous. */
+    tmm__skinny_lanes = !tmm__skinny_along_k      ? 16
+                        : tmm__skinny_width == 16 ? 8
+                                                  : 32,
+    tmm__skinny_lines = tmm__skinny_along_k
+                            ? 32 / tmm__skinny_lanes * TMM__SKINNY_COPIES * TMM__SKINNY_WARPS
+                            : tmm__skinny_lanes * TMM__WIDE,
+    tmm__skinny_depth = tmm__skinny_along_k ? tmm__skinny_lanes * TMM__WIDE
+                                            : TMM__SKINNY_WARPS * 2 * TMM__SKINNY_COPIES,
+    /* Along the lines: neighbouring k of a lane. */
+    tmm__skinny_grain = tmm__skinny_width == 16 ? 1 : 4,
+    /* Vector n of a thread lies n times so many k from its vector 0; along k, 32 / lanes lines. */
+    tmm__skinny_k_step = tmm__skinny_along_k      ? 0
+                         : tmm__skinny_grain == 1 ? 2
+                                                  : 1,
+    /* The pitch of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
+    tmm__skinny_pitch = tmm__skinny_along_k ? tmm__skinny_depth + 4
+                                            : tmm__skinny_width + (tmm__skinny_width == 16 ? 4 : 0),
+    /* Elements of a stage; bytes of the ring, and of the sums that take its place. */
+    tmm__skinny_stage =
+        TMM__SKINNY_L +
+        ((tmm__skinny_along_k ? tmm__skinny_width : tmm__skinny_depth) * tmm__skinny_pitch + 15) /
+            16 * 16,
+    tmm__skinny_stages = tmm__skinny_along_k ? TMM__STAGES(5) : TMM__STAGES(4),
+    tmm__skinny_ring = tmm__skinny_stages * tmm__skinny_stage * (int)sizeof(TMM_TYPE),
+    tmm__skinny_least = (tmm__skinny_along_k ? 1 : TMM__SKINNY_WARPS) * tmm__skinny_lines *
+                        tmm__skinny_width * (int)sizeof(TMM_SUM), /* whatever the stages */
+    tmm__skinny_bytes = tmm__skinny_ring > tmm__skinny_least ? tmm__skinny_ring : tmm__skinny_least,
+    /* Of a lane. */
+    tmm__skinny_sums = TMM__SKINNY_COPIES * tmm__skinny_width
 };
 
 #if TMM__BODIES
-/* Copies this thread's vectors of a stage of L. Vector n comes from from[n % 4] and goes to stage +
-   to[n % 4]; from the fifth on both move on. `full`: all of them exist. Otherwise lines_left and
-   k_left count what exists of the block and of the stage. */
+/* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
+   exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
 static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
                                                           const TMM_TYPE *const *from, int line0,
                                                           int k0, int apart, bool wide, bool full,
                                                           int lines_left, int k_left)
 {
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
+    enum { WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
 #pragma unroll
     for (int n = 0; n < TMM__SKINNY_COPIES; n++) {
-        TMM_TYPE *place = stage + (to[n % 4] + n / 4 * (1024 * WIDE));
-        const TMM_TYPE *x =
-            from[n % 4] + (n < 4 ? 0 : TMM__SKINNY_K_STEP(n) - TMM__SKINNY_K_STEP(n % 4));
+        TMM_TYPE *place = stage + to[n];
         if (full) {
-            tmm__copy_zfill(place, x, BYTES, BYTES);
+            tmm__copy_zfill(place, from[n], BYTES, BYTES);
             continue;
         }
-        int line = line0 + TMM__SKINNY_LINE_STEP(n), k = k0 + TMM__SKINNY_K_STEP(n);
-        int valid = ALONG_K ? k_left - k : k < k_left ? lines_left - line : 0;
+        /* n / TMM__SKINNY_COPIES is 0: it keeps the compiler from computing this before the loop. */
+        int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
+                    : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
+                                                           : 0;
         if (wide) {
             int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
-            tmm__copy_zfill(place, x, BYTES, size * (int)sizeof(TMM_TYPE));
+            tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
-                tmm__xcopy_one(place + v, x + v * apart, v * apart < valid);
+                tmm__xcopy_one(place + v, from[n] + v * apart, v * apart < valid);
         }
     }
-}
-
-/* sum += L S by tensor cores, for vectors x of L; s: S of the same k in shared memory.
-   Along k: two multiplications of 8 k, for 16 lines. k 2 t and 2 t + 1 stand for t and t + 4.
-   Along the lines: 8 k, for two times 16 lines. Lines 2 g and 2 g + 1 stand for g and g + 8. */
-static __device__ __forceinline__ void tmm__skinny_dmma(TMM_SUM *sum, const tmm__xvector *x,
-                                                        const TMM_TYPE *s, int thread)
-{
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, LDS = TMM__SKINNY_LDS };
-    int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
-#pragma unroll
-    for (int j = 0; j < TMM__SKINNY_WIDTH / 8; j++)
-#pragma unroll
-        for (int p = 0; p < 2; p++) {
-            const TMM_TYPE *y = ALONG_K ? &s[(8 * j + g) * LDS + 8 * p + 2 * t]
-                                        : &s[(warp / TMM__SKINNY_BESIDE * 8 + t) * LDS + 8 * j + g];
-            if (ALONG_K) {
-                tmm__xvector b = *(const tmm__xvector *)y;
-                tmm__xdmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
-                           x[2 * p + 1].v[1], b.v[0], b.v[1]);
-            } else {
-                tmm__xdmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0], x[p + 2].v[1],
-                           y[0], y[4 * LDS]);
-            }
-        }
 }
 
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
@@ -178,28 +122,9 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
                                                               int line0, int apart, bool wide,
                                                               int thread)
 {
-    enum {
-        ALONG_K = TMM__SKINNY_ALONG_K,
-        WIDTH = TMM__SKINNY_WIDTH,
-        LANES = TMM__SKINNY_LANES,
-        LINES = TMM__SKINNY_LINES,
-        BESIDE = TMM__SKINNY_BESIDE,
-        SUMS = TMM__SKINNY_LANE_SUMS
-    };
+    enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
-    if (TMM__SKINNY_DMMA) {
-        int g = lane / 4, t = lane % 4;
-#pragma unroll
-        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
-            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
-            if (ALONG_K)
-                line = warp * 16 + g + 8 * half;
-            else
-                line = warp / BESIDE * LINES + warp % BESIDE * (LINES / BESIDE) +
-                       (wide ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
-            shared[line * WIDTH + j] = sum[i];
-        }
-    } else if (ALONG_K) {
+    if (tmm__skinny_along_k) {
         /* Two lanes `other` apart: each hands over half of its sums and adds up the other half. The
            last sums, fewer than lanes, both add up. In the end sum[i] is number first + i. */
         int count = SUMS, first = 0, alike = 1;
@@ -236,11 +161,12 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
         for (int i = 0; i < SUMS; i += 2) {
             TMM_SUM even = sum[i], odd = sum[i + 1], total = upper ? odd : even;
             total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? even : odd, LANES);
-            shared[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH +
+            shared[(warp * tmm__skinny_lines + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH +
                    upper] = total;
         }
     }
 }
+
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, long long lines,
                                                          long long width, long long first_line,
@@ -249,9 +175,8 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                                                          int transposed, TMM_SUM *partials,
                                                          int thread)
 {
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further.
-       */
+    enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
     int parts = gridDim.y;
     int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
     int line = transposed ? thread % LINES : thread / WIDTH;
@@ -260,9 +185,9 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
     for (; line < lines_left && j < width; line += down, j += right) {
         TMM__HIDE(parts); /* or there would be a loop for one and for many */
         TMM_SUM total = sums[line * WIDTH + j];
-        if (!ALONG_K) {
+        if (!tmm__skinny_along_k) {
 #pragma unroll
-            for (int w = 1; w < TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE; w++)
+            for (int w = 1; w < TMM__SKINNY_WARPS; w++)
                 total += sums[(w * LINES + line) * WIDTH + j];
         }
         long long row = transposed ? j : first_line + line,
@@ -277,7 +202,7 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64 ? 2 : 1)
+TMM_KERNEL void __launch_bounds__(256, 2)
     tmm__gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
@@ -287,18 +212,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 {
 #if TMM__BODIES
     enum {
-        ALONG_K = TMM__SKINNY_ALONG_K,
-        WIDTH = TMM__SKINNY_WIDTH,
-        DEPTH = TMM__SKINNY_DEPTH,
-        LINES = TMM__SKINNY_LINES,
-        STAGES = TMM__SKINNY_STAGES,
-        STAGE = TMM__SKINNY_STAGE,
-        LANES = TMM__SKINNY_LANES,
-        LDS = TMM__SKINNY_LDS,
-        BESIDE = TMM__SKINNY_BESIDE,
+        ALONG_K = tmm__skinny_along_k,
+        WIDTH = tmm__skinny_width,
+        DEPTH = tmm__skinny_depth,
+        LINES = tmm__skinny_lines,
+        STAGES = tmm__skinny_stages,
+        STAGE = tmm__skinny_stage,
+        LANES = tmm__skinny_lanes,
+        LDS = tmm__skinny_pitch,
+        GRAIN = tmm__skinny_grain,
         WIDE = TMM__WIDE,
-        S_COPIES = TMM__SKINNY_S_COPIES
+        COPIES = TMM__SKINNY_COPIES,
+        S_COPIES = (WIDTH * DEPTH + 255) / 256 /* elements of S that a thread copies a stage */
     };
+    static_assert(TMM__IS_FLOAT, "TMM__SKINNY_LIST: the instances are of float, TMM__IF_FLOAT");
     static_assert((int)ALONG_K == 0 || (int)ALONG_K == 1,
                   "TMM__SKINNY_LIST: whether L is contiguous along k must be 0 or 1");
     static_assert((int)WIDTH == 2 || (int)WIDTH == 4 || (int)WIDTH == 8 || (int)WIDTH == 16 ||
@@ -323,8 +250,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     S += blockIdx.z * batchS + first * DEPTH * k_strideS;
     C += blockIdx.z * batchC;
 
-    /* Which vectors of L this thread copies: vector n has line line0 + LINE_STEP(n) and k
-       k0 + K_STEP(n). Its elements lie `apart` from each other, along k or along the lines. */
+    /* Which vectors of L this thread copies: vector 0 has line line0 and k k0. Its elements lie
+       `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
                     alignof(tmm__xvector) ==
                 0;
@@ -333,30 +260,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
         k0 = lane % LANES * (wide ? WIDE : 1);
     } else {
-        line0 = warp % BESIDE * (LINES / BESIDE) + lane % LANES * (wide ? WIDE : 1);
-        k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
+        line0 = lane % LANES * (wide ? WIDE : 1);
+        k0 = warp * 2 * COPIES + lane / LANES * GRAIN;
     }
     apart = wide ? 1 : LANES;
-    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the
-       same. */
-    int to[4], at[4];
+    int to[COPIES]; /* where they lie in a stage */
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
-        to[n] = WIDE * (!TMM__SKINNY_DMMA ? n * 256 + thread
-                        : ALONG_K         ? TMM__SKINNY_SLOT(warp, n * 4 + lane / 8, lane % 8)
-                                          : TMM__SKINNY_SLOT(warp, n * 2 + lane / 16, lane % 16));
-        at[n] =
-            WIDE * (!TMM__SKINNY_DMMA ? n * 256 + thread
-                    : ALONG_K ? TMM__SKINNY_SLOT(warp, lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
-                              : TMM__SKINNY_SLOT(warp, lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4));
-    }
-    const TMM_TYPE *from[4];
+    for (int n = 0; n < COPIES; n++) to[n] = WIDE * (n * 256 + thread);
+    const TMM_TYPE *from[COPIES];
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < COPIES; n++) {
         /* Along k the last line stands for those that do not exist: the loop needs no predicate. */
-        int line = line0 + TMM__SKINNY_LINE_STEP(n);
+        int line = line0 + (ALONG_K ? n * (32 / LANES) : 0);
         if (ALONG_K && line >= lines_left) line = lines_left - 1;
-        from[n] = L + line * line_strideL + (k0 + TMM__SKINNY_K_STEP(n)) * k_strideL;
+        from[n] = L + line * line_strideL + (k0 + n * tmm__skinny_k_step) * k_strideL;
     }
     /* Which elements of S it copies: element n has column j0 + n j_step and k kS + n k_step.
        Neighbouring threads read neighbouring memory. The last column stands for those that do not
@@ -381,9 +298,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     }
     bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
 
-    TMM_SUM sum[TMM__SKINNY_LANE_SUMS];
+    TMM_SUM sum[tmm__skinny_sums];
 #pragma unroll
-    for (int i = 0; i < TMM__SKINNY_LANE_SUMS; i++) sum[i] = 0;
+    for (int i = 0; i < tmm__skinny_sums; i++) sum[i] = 0;
 
     /* The first STAGES - 1 rounds only copy. */
     TMM_TYPE *write = ring, *read = ring; /* the stage to copy to, and to compute from */
@@ -407,7 +324,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                     tmm__xcopy_one(write + toS[n], fromS[n], full || kS + n * k_step < left);
             }
 #pragma unroll
-            for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
+            for (int n = 0; n < COPIES; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
 #pragma unroll
             for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
             k_left -= DEPTH;
@@ -418,49 +335,40 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 
         const TMM_TYPE *now = read;
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
+        tmm__xvector x[COPIES];
 #pragma unroll
-        for (int part = 0; part < TMM__SKINNY_COPIES / 4; part++) {
-            tmm__xvector x[4];
+        for (int n = 0; n < COPIES; n++) x[n] = *(const tmm__xvector *)&now[to[n]];
+#if TMM__SKINNY_LIST(TMM__VALUE_1) 0
+        const TMM_TYPE *s = now + TMM__SKINNY_L + lane % LANES * WIDE;
 #pragma unroll
-            for (int n = 0; n < 4; n++)
-                x[n] = *(const tmm__xvector *)&now[part * 1024 * WIDE + at[n]];
-            if (TMM__SKINNY_DMMA) {
-                tmm__skinny_dmma(sum, x, now + TMM__SKINNY_L + part * 16, thread);
-                continue;
-            }
-            const TMM_TYPE *s = now + TMM__SKINNY_L + part * LANES * WIDE;
-#if TMM__SKINNY_ALONG_K
-            s += lane % LANES * WIDE;
+        for (int j = 0; j < WIDTH; j++) {
+            tmm__xvector y = *(const tmm__xvector *)&s[j * LDS];
 #pragma unroll
-            for (int j = 0; j < WIDTH; j++) {
-                tmm__xvector y = *(const tmm__xvector *)&s[j * LDS];
+            for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                for (int n = 0; n < COPIES; n++)
+                    TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
+        }
+#else
+        const TMM_TYPE *s =
+            now + TMM__SKINNY_L + (thread / 32 * 2 * COPIES + lane / LANES * GRAIN) * LDS;
+#pragma unroll
+        for (int n = 0; n < COPIES; n += GRAIN) {
+            tmm__xvector y[(int)GRAIN * WIDTH / WIDE];
+#pragma unroll
+            for (int i = 0; i < (int)GRAIN * WIDTH / WIDE; i++)
+                y[i] = *(const tmm__xvector *)&s[n * 2 * LDS + i * WIDE];
+#pragma unroll
+            for (int g = 0; g < GRAIN; g++)
 #pragma unroll
                 for (int v = 0; v < WIDE; v++)
 #pragma unroll
-                    for (int n = 0; n < 4; n++)
-                        TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
-            }
-#else
-            enum { GRAIN = TMM__SKINNY_GRAIN, COPIES = TMM__SKINNY_COPIES };
-            s += (thread / 32 / TMM__SKINNY_BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
-#pragma unroll
-            for (int n = 0; n < COPIES; n += GRAIN) {
-                tmm__xvector y[(int)GRAIN * WIDTH / WIDE];
-#pragma unroll
-                for (int i = 0; i < (int)GRAIN * WIDTH / WIDE; i++)
-                    y[i] = *(const tmm__xvector *)&s[n * 2 * LDS + i * WIDE];
-#pragma unroll
-                for (int g = 0; g < GRAIN; g++)
-#pragma unroll
-                    for (int v = 0; v < WIDE; v++)
-#pragma unroll
-                        for (int j = 0; j < WIDTH; j++)
-                            TMM__MULTIPLY_ADD(
-                                sum[v * WIDTH + j], (TMM_SUM)x[n + g].v[v],
-                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE]);
-            }
-#endif
+                    for (int j = 0; j < WIDTH; j++)
+                        TMM__MULTIPLY_ADD(
+                            sum[v * WIDTH + j], (TMM_SUM)x[n + g].v[v],
+                            (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE]);
         }
+#endif
     }
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */

@@ -40,7 +40,7 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
     const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
     const tmm__block_costs *wide = NULL;
     for (int n = 0; n < TMM__TUNED_SKINNY; n++) {
-        const tmm__block_costs *c = &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
+        const tmm__block_costs *c = &t->skinny[n].block[aligned];
         if (t->skinny[n].along_k != i->along_k) continue;
         if (t->skinny[n].width == i->width) return *c;
         if (t->skinny[n].width == 16) wide = c;

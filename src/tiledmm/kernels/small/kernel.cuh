@@ -49,24 +49,17 @@
    With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
    and part. */
 
-/* The names stand for expressions of the type and the tile: one definition serves all. */
-#ifndef TMM__SMALL_WARPS
-#define TMM__SMALL_WARPS  (1 << TMM__SMALL_WARPS_LOG2)
-#define TMM__SMALL_STAGES TMM__STAGES(3)
-#define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
-#define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)
-#define TMM__SMALL_LDC    (TMM__SMALL_COLS + 8) /* pairs of doubles in two rows: other banks */
-#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
-#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SMALL_SUMS   (TMM__SMALL_ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
-/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
-#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
-/* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
-/* Do tensor cores multiply? */
-#define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
-#endif
-enum { tmm__small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+enum {
+    tmm__small_lda = TMM__SMALL_ROWS + 4, /* 4 more: see REGISTER */
+    tmm__small_ldb = TMM__SMALL_COLS + 4,
+    tmm__small_ldc = TMM__SMALL_COLS + 8, /* pairs of doubles in two rows: other banks */
+    tmm__small_stage = 8 * (tmm__small_lda + tmm__small_ldb),
+    tmm__small_ring = TMM__STAGES(3) * tmm__small_stage * (int)sizeof(TMM_TYPE),
+    tmm__small_part = TMM__SMALL_ROWS * tmm__small_ldc * (int)sizeof(TMM_SUM),
+    /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
+    tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
+    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp
+};
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
@@ -128,7 +121,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
         COLS = TMM__SMALL_COLS,
         DOWN = ROWS / 4,
         ACROSS = COLS / 8,
-        LDC = TMM__SMALL_LDC,
+        LDC = tmm__small_ldc,
         WIDTH = TMM__SMALL_WIDTH
     };
     if (TMM__SMALL_DMMA) {
@@ -169,7 +162,7 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 #pragma unroll
         for (int w = 0; w < HALF; w++) /* the first one's, if there is none */
             part[w] = *(const tmm__xvector_sums *)(first + (half + w < members ? half + w : 0) *
-                                                               (TMM__SMALL_WARP));
+                                                               tmm__small_warp);
 #pragma unroll
         for (int w = 0; w < HALF; w++)
 #pragma unroll
@@ -181,7 +174,10 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__SMALL_COLS))
+/* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
+                                           ? 2
+                                           : 1)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -190,8 +186,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 {
 #if TMM__BODIES
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
-    enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
-    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
+    enum { LDA = tmm__small_lda, LDB = tmm__small_ldb, LDC = tmm__small_ldc };
+    enum { STAGE = tmm__small_stage, STAGES = TMM__STAGES(3) };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
     static_assert(
@@ -203,7 +199,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
                   "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * tmm__small_warp);
 
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
@@ -343,7 +339,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
+    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;

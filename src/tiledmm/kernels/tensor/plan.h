@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
-#if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
-#define TMM__PART_TENSOR_PLAN
+   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
     int tile_m, tile_n, warps;

@@ -3,8 +3,7 @@
    Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
    Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
-    !defined(TMM__PART_FLOAT_BF16X6)
-#define TMM__PART_FLOAT_BF16X6
+    !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
    element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2

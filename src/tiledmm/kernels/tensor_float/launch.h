@@ -1,10 +1,7 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
    Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
-#ifndef TMM__FLOAT_LAUNCH_ONCE
-#define TMM__FLOAT_LAUNCH_ONCE
-/* Several parts to a block are for where they gain more than the model errs. */
-#define TMM__FLOAT_SEVERAL 1.15
+#ifndef TMM__FLOAT_ONCE
 enum {
     TMM__CONVERT_HELD_K = 4096,       /* KERNEL CONVERT keeps so many k of its lines in registers */
     TMM__FLOAT_LEAST_K = 64,          /* the bound does not hold for shorter sums */
@@ -297,8 +294,9 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
     double each = more * (windows * window + t->fp16.tile_more[by][n]);
     if (odd) each += i->blocks * area * t->fp16.odd[by];
     double time = t->fp16.once[by] + rounds * each;
+    const double several = 1.15; /* what parts of a block must gain at least: the model errs */
     if (parts > 1 && rounds > 1)
-        time = TMM__FLOAT_SEVERAL * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
+        time = several * (time + rounds * t->fp16.part[1] + parts * t->fp16.add[1]);
     else if (parts > 1)
         time += t->fp16.part[0] + (parts - 1) * t->fp16.add[0];
     return time;

@@ -9,19 +9,19 @@
     _(6, 64x64, 2, 4, 2)
 #define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
 #define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
-#define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
 
 /* Functions of this pass's instance. */
 
 /* TMM__MMA_128x128 and so on, after the instances of wgmma; the portable kernel is the last instance. */
-#define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
+#define TMM__ROW(pass, name, ...) TMM__MMA_##name,
 enum {
     TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
-    TMM__MMA_LIST(TMM__MMA_ENUMERATOR) TMM__PORTABLE_64x64,
+    TMM__MMA_LIST(TMM__ROW) TMM__PORTABLE_64x64,
     TMM__FLOAT_INSTANCES
 };
+#undef TMM__ROW
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
@@ -207,7 +207,7 @@ static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *jo
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
     tmm__gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))

@@ -5,8 +5,10 @@
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
    a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
    times the work of REGISTER. It is there for right results everywhere. */
-#define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
-static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
+#ifndef TMM__FLOAT_ONCE
+enum { TMM__PORTABLE_BYTES = 2 * 32 * 68 * 8 };
+#endif
+static_assert((int)TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA

@@ -1,8 +1,7 @@
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/. Used by: kernels/tensor_float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
-#define TMM__PART_FLOAT_TYPES
+   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
    makes two FP16 of each element. Three products of FP16 then give one of floats, after Ootomo and
@@ -98,8 +97,7 @@ enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
 /* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
    floats from one k to the next. STEP: floats of 16 k of one operand. */
 enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
-enum { TMM__REGION_BYTES = 1024 };
-#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
+enum { TMM__REGION_BYTES = 1024, TMM__RECHECK_BYTES = TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP };
 
 /* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
    in it. Regions of rejected elements cover C and are distributed over all blocks. Those of

@@ -37,16 +37,17 @@
 
 /* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name that ends with the first or second instance of
    this pass's kernel. */
-#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
-#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
+#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IN_PASS(pass, first, second)
+#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IN_PASS(pass, second, first)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
 /* Functions of this pass's instance. */
 
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
-#define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
-enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
+#define TMM__ROW(pass, name, ...) TMM__WGMMA_##name,
+enum { TMM__WGMMA_LIST(TMM__ROW) TMM__WGMMA_INSTANCES };
+#undef TMM__ROW
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR

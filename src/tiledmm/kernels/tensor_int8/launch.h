@@ -14,8 +14,7 @@ static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
 }
 
 #if TMM__DOUBLE_TENSOR
-#ifndef TMM__DOUBLE_LAUNCH_ONCE
-#define TMM__DOUBLE_LAUNCH_ONCE
+#ifndef TMM__DOUBLE_ONCE
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */

@@ -3,8 +3,7 @@
    Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
    Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
-    !defined(TMM__PART_DOUBLE_TABLES)
-#define TMM__PART_DOUBLE_TABLES
+    !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
    of 15 117.8, of 16 125.4. */
 static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,

@@ -3,8 +3,7 @@
    kernels/tensor_int8/types.cuh, once/.
    Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-#ifndef TMM__INT8_WGMMA_ONCE
-#define TMM__INT8_WGMMA_ONCE
+#ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
 enum {
     TMM__INT8_WGMMA_ROWS = 256,
