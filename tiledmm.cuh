@@ -214,7 +214,8 @@
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: nothing. Used by: all parts. */
+   Uses: once/ptx.cuh.
+   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
@@ -785,7 +786,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+   Uses: launch/product.h, kernels/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
@@ -841,7 +842,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
                         tmm__xgemm__direct_plan, tmm__xgemm__direct))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h, once/kernels.h. Used by: all parts. */
+   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
@@ -952,7 +953,7 @@ typedef struct tmm_part {
 } tmm_part;
 #endif
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
@@ -1001,7 +1002,7 @@ TMM_API void tmm_host_release(void);
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: the fast kernels. */
+   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */
@@ -1355,7 +1356,9 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
+   Uses: once/config.h.
+   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
+   type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -1409,11 +1412,8 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/passes.h. Used by: kernels/pipelined/. */
+   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
-
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__ANY_BLOCKS(size) 2
@@ -1437,7 +1437,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/passes.h. Used by: kernels/small/. */
+   Uses: once/. Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
@@ -1457,7 +1457,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/passes.h. Used by: kernels/skinny/. */
+   Uses: once/config.h.
+   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */
@@ -1474,7 +1475,8 @@ enum {
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/passes.h. Used by: kernels/outer/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
@@ -1488,7 +1490,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/passes.h. Used by: kernels/direct/. */
+   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -1513,7 +1515,8 @@ static inline double tmm__direct_most(long long M, long long N)
 #endif
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/passes.h. Used by: kernels/narrow/. */
+   Uses: once/config.h.
+   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1539,7 +1542,8 @@ typedef struct tmm__narrow {
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/passes.h. Used by: kernels/tensor/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
@@ -1561,7 +1565,8 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h, once/kernels.h. Used by: all host code. */
+   Uses: once/config.h, once/types.h.
+   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */
@@ -1677,8 +1682,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: nothing.
-   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
@@ -2214,7 +2218,7 @@ static inline const tmm__costs *tmm__tuned(void)
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
+   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
    few tenths of a millisecond, so each is asked once. */
@@ -2533,7 +2537,7 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
@@ -2663,7 +2667,7 @@ static inline double tmm__pack_time(double bytes)
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/status.h, once/device.h. Used by: type/, host/. */
+   Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
@@ -2881,7 +2885,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 }
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/, type/instances.h. */
+   Uses: once/config.h. Used by: kernels/common/, kernels/. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
@@ -3290,7 +3294,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: nothing. Used by: the launchers, tests/. */
+   Uses: once/config.h, once/tuning.h.
+   Used by: launch/plan.h, launch/product.h, type/choose.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3355,7 +3360,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
-   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -3509,7 +3514,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
@@ -3600,7 +3605,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 }
 #endif
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
@@ -3759,7 +3764,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
 }
 #endif
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/. */
+   Uses: once/. Used by: host/, type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.
@@ -4018,7 +4023,7 @@ typedef struct tmm__host {
 } tmm__host;
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h. Used by: host/. */
+   Uses: host/job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- what is kept for the next call ---------------------------------------------------------- */
 /* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
@@ -4164,7 +4169,7 @@ static inline void tmm__event_close(cudaEvent_t event)
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- helper threads -------------------------------------------------------------------------- */
 /* Copies the lines of a chunk, in the direction that its state says. */
@@ -4286,7 +4291,7 @@ static inline int tmm__helpers_count(int threads)
 }
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/threads.h. Used by: host/one_device.h. */
+   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- transfers ------------------------------------------------------------------------------- */
 /* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
@@ -4478,7 +4483,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
+   Uses: host/job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- how a device works on its rows ---------------------------------------------------------- */
 /* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
@@ -4729,7 +4734,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
@@ -5056,7 +5061,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 }
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
@@ -5335,7 +5340,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 }
 #endif
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
@@ -5620,7 +5625,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 }
 #endif
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/devices.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
@@ -5908,7 +5913,7 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 }
 #endif
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/status.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)
@@ -10243,7 +10248,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
+   Uses: once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
@@ -10361,7 +10366,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
@@ -10552,7 +10557,8 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
+   Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
@@ -12667,7 +12673,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/schedule.h. Used by: kernels/tensor_int8/. */
+   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -12837,7 +12843,7 @@ typedef struct tmm__int8_job {
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/. */
+   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
 {
@@ -17256,7 +17262,8 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: type/choose.h, launch/plan.h. Used by: callers. */
+   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
+   Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
@@ -17949,7 +17956,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #endif
 #endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
-   Uses: type/. Used by: callers. */
+   Uses: once/config.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
