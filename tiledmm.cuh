@@ -214,7 +214,8 @@
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: nothing. Used by: all parts. */
+   Uses: once/ptx.cuh.
+   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #if !defined(TMM__PART_CONFIG)
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -426,7 +427,7 @@
 #endif
 #endif
 /* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
-   Uses: once/config.h. Used by: kernels/. */
+   Uses: once/config.h. Used by: callers. */
 #if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
    variable of a kernel is meant by it. */
@@ -800,7 +801,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+   Uses: launch/product.h, kernels/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_KERNELS)
 #define TMM__PART_KERNELS
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
@@ -857,7 +858,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
                         tmm__xgemm__direct_plan, tmm__xgemm__direct))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h, once/kernels.h. Used by: all parts. */
+   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
 #define TMM__PART_TYPES
 #include <stddef.h>
@@ -969,7 +970,7 @@ typedef struct tmm_part {
 } tmm_part;
 #endif
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_FUNCTIONS)
 #define TMM__PART_FUNCTIONS
 /* The name of a status: "TMM_OK", ... Never NULL. */
@@ -1019,7 +1020,7 @@ TMM_API void tmm_host_release(void);
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: the fast kernels. */
+   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__PART_PTX)
 #define TMM__PART_PTX
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
@@ -1374,7 +1375,9 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
+   Uses: once/config.h.
+   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
+   type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
 /* Blocks of a grid along y or z, at most. */
@@ -1394,6 +1397,9 @@ enum {
     TMM__PLAN_LAST_ROUND,
     TMM__PLAN_EVEN
 };
+
+/* How a tile of an operand is copied; KERNEL PIPELINED says what they mean. */
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
@@ -1426,12 +1432,9 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/passes.h. Used by: kernels/pipelined/. */
+   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_PIPELINED_SIZES)
 #define TMM__PART_PIPELINED_SIZES
-/* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
-
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__ANY_BLOCKS(size) 2
@@ -1455,7 +1458,8 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/passes.h. Used by: kernels/small/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_SMALL_SIZES)
 #define TMM__PART_SMALL_SIZES
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
@@ -1473,7 +1477,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
 #define TMM__SMALL_COLS         (TMM__SMALL_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/passes.h. Used by: kernels/skinny/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_SKINNY_SIZES)
 #define TMM__PART_SKINNY_SIZES
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
@@ -1487,7 +1492,8 @@ enum { TMM__SKINNY_MOST = 16 };
 #define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/passes.h. Used by: kernels/outer/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_OUTER_SIZES)
 #define TMM__PART_OUTER_SIZES
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
@@ -1502,7 +1508,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/passes.h. Used by: kernels/direct/. */
+   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
 #if TMM__KERNELS && !defined(TMM__PART_DIRECT_SIZES)
 #define TMM__PART_DIRECT_SIZES
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
@@ -1517,9 +1523,19 @@ enum { TMM__MEMBERS, TMM__GROUPS }; /* which threads are neighbours: see KERNEL 
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
+
+#if TMM__HOST
+/* Multiply-adds beyond which it is not thought of. */
+static inline double tmm__direct_most(long long M, long long N)
+{
+    const int narrow = (M < N ? M : N) <= TMM__DIRECT_NARROW;
+    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
+}
+#endif
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/passes.h. Used by: kernels/narrow/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_NARROW_SIZES)
 #define TMM__PART_NARROW_SIZES
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
@@ -1547,7 +1563,8 @@ typedef struct tmm__narrow {
 #define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/passes.h. Used by: kernels/tensor/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_TENSOR_SIZES)
 #define TMM__PART_TENSOR_SIZES
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
@@ -1570,7 +1587,8 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h, once/kernels.h. Used by: all host code. */
+   Uses: once/config.h, once/types.h.
+   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__PART_STATUS)
 #define TMM__PART_STATUS
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
@@ -1687,8 +1705,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: nothing.
-   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
@@ -2233,7 +2250,9 @@ static inline const tmm__costs *tmm__tuned(void)
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
+   Uses: once/.
+   Used by: host/, launch/product.h, launch/sum.h, once/arguments.h, once/costs.h, type/,
+   kernels/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
@@ -2553,7 +2572,7 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__PART_COSTS)
 #define TMM__PART_COSTS
 /* What a launch has to do. */
@@ -2675,13 +2694,6 @@ static inline double tmm__in_nanoseconds(double clocks)
     return clocks / tmm__current_device()->gpu.clock;
 }
 
-/* Multiply-adds beyond which KERNEL DIRECT is not thought of. */
-static inline double tmm__direct_most(long long M, long long N)
-{
-    const int narrow = tmm__min(M, N) <= TMM__DIRECT_NARROW;
-    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
-}
-
 /* KERNEL PACK: what it leaves it has read, too. */
 static inline double tmm__pack_time(double bytes)
 {
@@ -2691,7 +2703,7 @@ static inline double tmm__pack_time(double bytes)
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/status.h, once/device.h. Used by: type/, host/. */
+   Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__PART_ARGUMENTS)
 #define TMM__PART_ARGUMENTS
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
@@ -2910,7 +2922,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 }
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/, type/instances.h. */
+   Uses: once/config.h. Used by: kernels/common/, kernels/. */
 #if !defined(TMM__PART_PASSES)
 #define TMM__PART_PASSES
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
@@ -3090,6 +3102,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
 #define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
 #define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__simple_competes    TMM_FN(gemm__simple_competes)
+#define tmm__xgemm__skinny_fits        TMM_FN(gemm__skinny_fits)
 #define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
 #define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
 #define tmm__xgemm__small              TMM_FN(gemm__small)
@@ -3303,7 +3317,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/. */
+   Uses: once/. Used by: host/, type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_JOB)
 #define TMM__PART_HOST_JOB
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
@@ -3563,7 +3577,7 @@ typedef struct tmm__host {
 } tmm__host;
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h. Used by: host/. */
+   Uses: host/job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
@@ -3710,7 +3724,7 @@ static inline void tmm__event_close(cudaEvent_t event)
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
 #define TMM__PART_HOST_THREADS
 /* ---- helper threads -------------------------------------------------------------------------- */
@@ -3833,7 +3847,7 @@ static inline int tmm__helpers_count(int threads)
 }
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/threads.h. Used by: host/one_device.h. */
+   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
 #define TMM__PART_HOST_TRANSFER
 /* ---- transfers ------------------------------------------------------------------------------- */
@@ -4026,7 +4040,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
+   Uses: host/job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
 #define TMM__PART_HOST_LAYOUT
 /* ---- how a device works on its rows ---------------------------------------------------------- */
@@ -4278,7 +4292,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_ONE_DEVICE)
 #define TMM__PART_HOST_ONE_DEVICE
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
@@ -4606,7 +4620,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 }
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_SHARES)
 #define TMM__PART_HOST_SHARES
 /* ---- all devices ----------------------------------------------------------------------------- */
@@ -4886,7 +4900,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 }
 #endif
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_DEVICES)
 #define TMM__PART_HOST_DEVICES
 /* A table of the slots of `count` parts: -1, none has a slot. */
@@ -5172,7 +5186,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 }
 #endif
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/devices.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MULTI)
 #define TMM__PART_HOST_MULTI
 /* ---- operands on several devices ------------------------------------------------------------- */
@@ -5560,7 +5574,7 @@ static_assert(
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/config.h, once/types.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -5710,7 +5724,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/config.h. Used by: type/dispatch.h. */
+   Uses: once/passes.h. Used by: kernels/simple/launch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -5779,7 +5793,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #undef tmm_gemm_global
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/config.h. Used by: type/dispatch.h. */
+   Uses: once/config.h, once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
 /* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
@@ -5888,7 +5902,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 #endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/config.h. Used by: type/dispatch.h. */
+   Uses: once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
@@ -6084,7 +6098,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #endif
 #endif
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: once/ptx.cuh. Used by: the fast kernels. */
+   Uses: once/. Used by: kernels/common/, kernels/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -6299,8 +6313,10 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
 }
 #endif
 /* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: once/schedule.h, kernels/common/store.cuh.
-   Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
+   Uses: kernels/common/store.cuh, once/.
+   Used by: kernels/common/pack_reduce.cuh, kernels/pipelined/kernel.cuh,
+   kernels/pipelined/store.cuh, kernels/tensor/kernel.cuh, kernels/tensor/store.cuh,
+   kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
@@ -6343,8 +6359,7 @@ static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh.
-   Used by: kernels/pipelined/launch.h, kernels/tensor/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, once/. Used by: launch/product.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -6476,7 +6491,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/pipelined/sizes.h, once/. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
    of C that a thread owns, are constants.
@@ -6677,7 +6692,8 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
 #endif
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/sizes.h, once/.
+   Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -6837,7 +6853,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 #endif
 #endif
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/pipelined/copy.cuh, kernels/pipelined/store.cuh, kernels/common/streamk.cuh.
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
    Used by: kernels/pipelined/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
@@ -7191,8 +7207,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/common/store.cuh. Used by: kernels/small/kernel.cuh, kernels/skinny/kernel.cuh,
-   kernels/outer/kernel.cuh. */
+   Uses: kernels/common/store.cuh, once/.
+   Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
+   launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -7254,7 +7271,7 @@ TMM_KERNEL void __launch_bounds__(256)
     __shared__ TMM_SUM sums[256];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
-    long long row = element / N, col = element % N;
+    long long row = element / N, col = element - row * N;
     bool inside = element < M * N;
     int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
     int first = group * share;
@@ -7279,7 +7296,8 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/sum.cuh. Used by: kernels/small/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/small/sizes.h, once/.
+   Used by: kernels/small/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -7663,7 +7681,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 #endif
 #endif
 /* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/sum.cuh. Used by: kernels/skinny/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/skinny/sizes.h, once/.
+   Used by: kernels/skinny/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -8138,7 +8157,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 #endif
 #endif
 /* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/sum.cuh. Used by: kernels/outer/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/outer/sizes.h, once/.
+   Used by: kernels/outer/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -8416,7 +8436,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #endif
 #endif
 /* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/direct/sizes.h, once/.
+   Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for
@@ -8578,7 +8599,8 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/narrow/sizes.h, once/.
+   Used by: kernels/narrow/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -8891,7 +8913,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/tensor/sizes.h, once/.
+   Used by: kernels/tensor/kernel.cuh, kernels/tensor/store.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -9098,7 +9121,9 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor/sizes.h,
+   kernels/tensor/tiles.cuh, once/.
+   Used by: kernels/tensor/kernel.cuh. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -9376,7 +9401,7 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: kernels/tensor/launch.h. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,
@@ -9595,7 +9620,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/ptx.cuh. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
     !defined(TMM__PART_TENSOR_PTX)
 #define TMM__PART_TENSOR_PTX
@@ -9725,7 +9750,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
+   Uses: once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
 #define TMM__PART_FLOAT_TYPES
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
@@ -9845,7 +9870,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
@@ -10037,7 +10062,8 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
+   Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
 #define TMM__PART_FLOAT_PTX
 #if TMM__WGMMA
@@ -10153,7 +10179,9 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/tensor_float/numbers.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh,
+   kernels/tensor_float/types.cuh, once/.
+   Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -10281,7 +10309,8 @@ TMM_KERNEL void __launch_bounds__(1024)
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/tensor_float/numbers.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__PART_FLOAT_BF16X6)
 #define TMM__PART_FLOAT_BF16X6
@@ -10489,8 +10518,8 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/tensor_float/bf16x6.cuh, kernels/common/store.cuh.
-   Used by: kernels/tensor_float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
@@ -10880,7 +10909,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/tensor_float/recheck.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -10989,8 +11018,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/tensor_float/numbers.cuh, ptx.cuh.
-   Used by: kernels/tensor_float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/ptx.cuh,
+   kernels/tensor_float/types.cuh, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/, type/instances.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
    memory. */
@@ -11315,7 +11345,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
    and stored.
-   Uses: kernels/tensor_float/wgmma.cuh, kernels/common/store.cuh. Used by: kernels/tensor_float/wgmma_tiles.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/wgmma_tiles.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
@@ -11569,7 +11600,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
    that multiply and by the one that copies.
-   Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
+   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
@@ -11752,7 +11784,8 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/tensor_float/wgmma_tiles.cuh, kernels/tensor_float/recheck.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -11844,7 +11877,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/tensor_float/recheck.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/launch.h, type/instances.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -12143,7 +12177,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/schedule.h. Used by: kernels/tensor_int8/. */
+   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
 #define TMM__PART_DOUBLE_TYPES
 /* ============================== KERNEL TENSOR INT8 ============================================ */
@@ -12314,7 +12348,7 @@ typedef struct tmm__int8_job {
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/. */
+   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
 #define TMM__PART_DOUBLE_NUMBERS
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
@@ -12531,7 +12565,9 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -12734,7 +12770,9 @@ TMM_KERNEL void __launch_bounds__(128)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -12901,7 +12939,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__INT8_WGMMA_ONCE
 #define TMM__INT8_WGMMA_ONCE
@@ -13142,7 +13182,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h, type/instances.h. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -13269,7 +13311,9 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh,
+   kernels/tensor_int8/numbers.cuh, kernels/tensor_int8/types.cuh, once/config.h, once/passes.h.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
@@ -13441,7 +13485,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_int8/types.cuh,
+   once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
    adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
@@ -13605,7 +13651,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 }
 #endif
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
-   Uses: once/passes.h, kernels/. Used by: type/. */
+   Uses: once/config.h, kernels/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
    instances of each pass. */
@@ -13653,7 +13699,8 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #endif
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: nothing. Used by: the launchers, tests/. */
+   Uses: once/config.h, once/tuning.h.
+   Used by: launch/plan.h, launch/product.h, type/choose.h, kernels/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
@@ -13718,7 +13765,7 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #endif
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are divided.
-   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__PART_PLAN)
 #define TMM__PART_PLAN
 /* What KERNEL SMALL takes if there is no memory for slices. */
@@ -13798,7 +13845,9 @@ static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double ti
 #endif
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: launch/plan.h, kernels/tensor/sizes.h. Used by: the launchers, type/. */
+   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
+   once/.
+   Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
    row to row, from column to column, from product to product. */
@@ -14033,7 +14082,8 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/. */
+   Uses: kernels/common/sum.cuh, launch/product.h, once/.
+   Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
@@ -14061,8 +14111,7 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
 }
 #endif
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
-   Used by: type/dispatch.h. */
+   Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -14126,12 +14175,32 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
     return TMM_OK;
 }
 
+/* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
+   has the same large tiles. */
+static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+#if TMM__FAST
+    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+#else
+    (void)p, (void)row;
+    return 1;
+#endif
+}
+
 /* Tiles of 16; or of another edge, if that is the only one. */
 static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    (void)p;
-    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
+           tmm__xgemm__simple_competes(p, row);
+}
+
+static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
+{
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
+           tmm__xgemm__simple_competes(p, row);
 }
 
 static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
@@ -14154,18 +14223,6 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-#if TMM__FAST
-    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
-        return 0;
-#endif
-    (void)p;
-    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
-}
-
 static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
                                              const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
@@ -14185,7 +14242,7 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
 #define TMM__PART_PIPELINED_PLAN
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
@@ -14277,7 +14334,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 }
 #endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
@@ -14415,7 +14472,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
 }
 #endif
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
 /* An instance of KERNEL TENSOR. */
@@ -14575,7 +14632,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/plan.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
@@ -14773,7 +14830,8 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
 #endif
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/small/kernel.cuh, kernels/small/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -14951,13 +15009,21 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
 }
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__IS_FLOAT
+   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
+   Used by: once/kernels.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
+static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
+{
+    return p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST;
+}
+
+#if TMM__IS_FLOAT
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
+    if (tmm__xgemm__skinny_fits(p)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
                      p->M, p->N, TMM__SKINNY_MOST);
@@ -15056,8 +15122,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    return (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) &&
-           tmm__xgemm__fast_competes(p, row);
+    return tmm__xgemm__skinny_fits(p) && tmm__xgemm__fast_competes(p, row);
 }
 
 /* L is the large operand, S the narrow one. */
@@ -15090,8 +15155,10 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
+#endif
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/outer/kernel.cuh, kernels/outer/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -15198,7 +15265,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
 }
 #endif
 /* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/direct/kernel.cuh, kernels/direct/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
@@ -15354,7 +15422,8 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
 }
 #endif
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernels/narrow/kernel.cuh, kernels/narrow/sizes.h, launch/, once/.
+   Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__stands_for. */
@@ -15493,7 +15562,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
+   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
@@ -16067,7 +16136,8 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/tensor_int8/types.cuh, once/device.h, launch/hooks.h. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
@@ -16295,8 +16365,7 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h.
-   Used by: once/kernels.h, type/. */
+   Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
@@ -16754,7 +16823,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
 #endif
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: once/kernels.h, launch/product.h, the launchers. Used by: type/dispatch.h. */
+   Uses: launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
@@ -16889,7 +16958,9 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, launch/product.h. Used by: callers. */
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
+   once/, type/choose.h.
+   Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -16955,8 +17026,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
-        kernel = TMM_DIRECT;
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xgemm__skinny_fits(p)) kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. */
@@ -17101,7 +17171,8 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: type/choose.h, launch/plan.h. Used by: callers. */
+   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
+   Used by: callers. */
 #if TMM__HOST && !defined(TMM__PART_EXPLAIN)
 #define TMM__PART_EXPLAIN
 /* A text is written as far as there is room; `length` counts all of it. */
@@ -17307,7 +17378,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h. Used by: callers. */
+   Uses: launch/plan.h, launch/product.h, once/, type/dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -17493,7 +17564,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 }
 #endif
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, type/dispatch.h. Used by: callers. */
+   Uses: host/, launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
+   Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_TYPE *C)
@@ -17729,7 +17801,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: once/arguments.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The arguments of tmm_?gemm_cpu. */
 typedef struct tmm__xcpu__product {
@@ -17865,7 +17937,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #endif
 #endif
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/status.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
 #define TMM__PART_CHECKS
 /* Element number `index` of an array. */
@@ -18022,7 +18094,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 }
 #endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
-   Uses: type/. Used by: callers. */
+   Uses: once/config.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__PART_READY_MADE)
 #define TMM__PART_READY_MADE
 #ifndef TMM_NO_READY_MADE

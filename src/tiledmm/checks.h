@@ -1,5 +1,5 @@
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/status.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
 #define TMM__PART_CHECKS
 /* Element number `index` of an array. */

@@ -1,5 +1,5 @@
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h. Used by: host/. */
+   Uses: host/job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */

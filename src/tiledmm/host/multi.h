@@ -1,5 +1,5 @@
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/devices.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MULTI)
 #define TMM__PART_HOST_MULTI
 /* ---- operands on several devices ------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_ONE_DEVICE)
 #define TMM__PART_HOST_ONE_DEVICE
 /* ---- one device: slots, requests, launches --------------------------------------------------- */

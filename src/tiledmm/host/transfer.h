@@ -1,5 +1,5 @@
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/threads.h. Used by: host/one_device.h. */
+   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
 #define TMM__PART_HOST_TRANSFER
 /* ---- transfers ------------------------------------------------------------------------------- */

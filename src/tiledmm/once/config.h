@@ -1,5 +1,6 @@
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: nothing. Used by: all parts. */
+   Uses: once/ptx.cuh.
+   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #if !defined(TMM__PART_CONFIG)
 #define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_FUNCTIONS)
 #define TMM__PART_FUNCTIONS
 /* The name of a status: "TMM_OK", ... Never NULL. */

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+   Uses: launch/product.h, kernels/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_KERNELS)
 #define TMM__PART_KERNELS
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each

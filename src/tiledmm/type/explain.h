@@ -1,5 +1,6 @@
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: type/choose.h, launch/plan.h. Used by: callers. */
+   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
+   Used by: callers. */
 #if TMM__HOST && !defined(TMM__PART_EXPLAIN)
 #define TMM__PART_EXPLAIN
 /* A text is written as far as there is room; `length` counts all of it. */

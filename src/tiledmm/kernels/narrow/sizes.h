@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/passes.h. Used by: kernels/narrow/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_NARROW_SIZES)
 #define TMM__PART_NARROW_SIZES
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a

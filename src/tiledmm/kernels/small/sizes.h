@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/passes.h. Used by: kernels/small/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__PART_SMALL_SIZES)
 #define TMM__PART_SMALL_SIZES
 enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */

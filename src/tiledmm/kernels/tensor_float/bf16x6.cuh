@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/tensor_float/numbers.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__PART_FLOAT_BF16X6)
 #define TMM__PART_FLOAT_BF16X6
