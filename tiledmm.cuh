@@ -3243,6 +3243,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__skinny_sums          TMM__INSTANCE(skinny_sums_, SKINNY)
 #define tmm__skinny_width         TMM__INSTANCE(skinny_width_, SKINNY)
 #define tmm__small_add            TMM__INSTANCE(small_add_, SMALL)
+#define tmm__small_blocks         TMM__INSTANCE(small_blocks_, SMALL)
 #define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
 #define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
 #define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)
@@ -7951,7 +7952,9 @@ enum {
     tmm__small_part = TMM__SMALL_ROWS * tmm__small_ldc * (int)sizeof(TMM_SUM),
     /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
     tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
-    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp
+    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp,
+    /* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
+    tmm__small_blocks = sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096 ? 2 : 1
 };
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
@@ -8067,10 +8070,7 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
-/* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
-                                           ? 2
-                                           : 1)
+TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,

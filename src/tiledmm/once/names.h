@@ -316,6 +316,7 @@
 #define tmm__skinny_sums          TMM__INSTANCE(skinny_sums_, SKINNY)
 #define tmm__skinny_width         TMM__INSTANCE(skinny_width_, SKINNY)
 #define tmm__small_add            TMM__INSTANCE(small_add_, SMALL)
+#define tmm__small_blocks         TMM__INSTANCE(small_blocks_, SMALL)
 #define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
 #define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
 #define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)

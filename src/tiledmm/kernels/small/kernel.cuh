@@ -58,7 +58,9 @@ enum {
     tmm__small_part = TMM__SMALL_ROWS * tmm__small_ldc * (int)sizeof(TMM_SUM),
     /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
     tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
-    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp
+    tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp,
+    /* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
+    tmm__small_blocks = sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096 ? 2 : 1
 };
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
@@ -174,10 +176,7 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
-/* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
-                                           ? 2
-                                           : 1)
+TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
