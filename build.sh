@@ -19,7 +19,8 @@ usage() {
                                    matmul_mpi by mpirun with 4 ranks (RANKS=N: with N);
                                    run --help lists the demos, run DEMO --help its options;
                                    run memory: all of demos/memory, a line for each
-./build.sh test                    all tests that this machine can run; says what it left out
+./build.sh test                    all tests that this machine can run; says what it left out; minutes
+./build.sh test --quick            every kernel, demo and way in once, by g++ alone: two minutes
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
                                    beside cuBLAS; CSV files to FOLDER (default: build/bench)
@@ -292,7 +293,8 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
     local devices=1 more_devices="" sanitized_devices="" orders="forward backward shuffle:$RANDOM"
     case $name in # programs that run for a moment: the compiler's time is what counts
-    half | promises | rules | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
+    promises | rules) sanitized+=(-O0) flags+=(-O0) ;;
+    half | small | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
     esac
     if [ "$name" = no_device ]; then # none of the fast kernels runs
         devices=0
@@ -308,7 +310,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     case $name in # those that take long; sanitized they are forward
     gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
-    case $name in gemm | tensor_double) sanitized+=(-DFEWER) ;; esac
+    case $name in gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
@@ -320,8 +322,8 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         say "not ok 1 - $name: does not build on the CPU runner"
         sed 's/^/# /' "$program.err"
     fi
-    case $name in # sanitized, each of these takes more than a minute: one of them each time
-    gemm | host | tensor_float)
+    case $name in # sanitized, each of these takes about a minute: one of them each time
+    gemm | host | tensor_float | tensor_double)
         if [ "$name" != "$SANITIZED" ]; then
             skip "$name, sanitized" "this time it is $SANITIZED; SANITIZED=$name ./build.sh test takes this one"
             return
@@ -398,6 +400,59 @@ formatting() {
         $(git ls-files '*.cu' '*.cuh' '*.c' '*.h' '*.cpp' 2>/dev/null)
 }
 
+quick_demo() { # FILE ARGUMENTS...: it builds without a warning and passes; kernels are what quick/kernels.cu checks
+    local source=$1 program compiler=${CXX:-g++} run=()
+    shift
+    program=build/test/$(basename "$source" .cu).quick
+    if grep -q '<mpi\.h>' "$source"; then
+        compiler=mpicxx run=(mpirun -n 2)
+        if ! have mpicxx || ! have mpirun; then
+            skip "$source" "MPI is not installed (Debian: libopenmpi-dev, openmpi-bin)"
+            return
+        fi
+        mpirun --version 2>/dev/null | grep -q 'Open MPI' && run+=(--oversubscribe)
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    fi
+    check "$source builds" env CXX="$compiler" \
+        cpu/cucc -O0 -DTMM_SIMPLE -Xcompiler -Wall,-Wextra,-Werror "$source" -o "$program"
+    if timeout $PATIENCE "${run[@]}" "$program" "$@" >"$program.txt" 2>&1 &&
+        tail -n 1 "$program.txt" | grep -qxE 'Test PASSED|ok C\(0, 0\) = 12'; then
+        say "ok 2 - $source passes"
+    else
+        say "not ok 2 - $source passes"
+        tail -n 20 "$program.txt" | sed 's/^/# /'
+    fi
+}
+
+# What somebody who has just cloned wants to know: is all of it in order here? By g++ alone.
+quick_tests() {
+    local source arguments
+    unset CUCC_DEVICES CUCC_MEMORY CUCC_ORDER CUCC_STREAMS CUCC_FAIL CUCC_COUNTS
+    need g++ g++
+    job "kernels" quick_kernels
+    job "ways in" tap "ways in" bash tests/quick/ways.sh
+    # shellcheck disable=SC2013 # no name has a space
+    for source in $(grep -lw main demos/*.cu demos/memory/*.cu); do
+        case $(basename "$source" .cu) in # as little as shows something
+        matmul | multigpu | outofcore | overlap | matmul_mpi) arguments=96 ;;
+        ladder | prepared) arguments="48 40 32" ;;
+        raytrace) arguments="--width 64 --height 48 --spheres 20 --out build/test/scene" ;;
+        *) arguments= ;;
+        esac
+        # shellcheck disable=SC2086
+        job "$source" quick_demo "$source" $arguments
+    done
+}
+
+quick_kernels() {
+    if cpu/cucc -O0 -Xcompiler "-Wall,-Wextra,-Werror" tests/quick/kernels.cu -o build/test/kernels 2>build/test/kernels.err; then
+        tap kernels build/test/kernels
+    else
+        say "not ok 1 - tests/quick/kernels.cu does not build"
+        sed 's/^/# /' build/test/kernels.err
+    fi
+}
+
 job_count=0
 job() { # job NAME FUNCTION ARGUMENTS...: in the background, JOBS at a time
     local name=$1
@@ -416,14 +471,17 @@ job() { # job NAME FUNCTION ARGUMENTS...: in the background, JOBS at a time
 count() { grep -c -E "$2" "$1" || true; }
 
 summary() { # one line per job, and what failed or was skipped in it
-    local log=$1 failed skipped passed
+    local log=$1 failed skipped passed took cpu
+    times >"$log.times" # second line: minutes and seconds of what this job started, of the user and the system
+    cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%.1f", $1 * 60 + $2 + $3 * 60 + $4 }' "$log.times")
+    took=$(($(date +%s) - $(date -r "$log.name" +%s)))
+    printf '"%s",%s,%s\n' "$(cat "$log.name")" "$took" "$cpu" >"$log.csv"
     failed=$(count "$log" '^not ok ')
     skipped=$(count "$log" '^ok .*# SKIP')
     passed=$(($(count "$log" '^ok ') - skipped))
     printf '%s %s %s\n' "$passed" "$failed" "$skipped" >"$log.sum"
     {
-        printf '%-46s %5d passed, %4d s' "$(cat "$log.name")" "$passed" \
-            $(($(date +%s) - $(date -r "$log.name" +%s)))
+        printf '%-46s %5d passed, %4d s' "$(cat "$log.name")" "$passed" "$took"
         [ "$failed" -gt 0 ] && printf ', %d FAILED' "$failed"
         [ "$skipped" -gt 0 ] && printf ', %d skipped' "$skipped"
         printf '\n'
@@ -438,23 +496,38 @@ summary() { # one line per job, and what failed or was skipped in it
 }
 
 run_tests() {
-    local only_gpu=0 name file
+    local only_gpu=0 quick=0 name file
     case $* in
     '') ;;
     --gpu) only_gpu=1 ;;
-    *) refuse "test takes --gpu or nothing, not '$*'" ;;
+    --quick) quick=1 ;;
+    *) refuse "test takes --quick, --gpu or nothing, not '$*'" ;;
     esac
     folder build/test
     rm -rf build/test
     folder build/test
-    local started=$SECONDS long=(gemm host tensor_float)
-    SANITIZED=${SANITIZED:-${long[RANDOM % 3]}}
+    local started=$SECONDS long=(gemm tensor_float host tensor_double)
+    SANITIZED=${SANITIZED:-${long[RANDOM % 4]}}
     say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
-    if [ $only_gpu = 0 ]; then
+    if [ $quick = 1 ]; then
+        quick_tests
+    elif [ $only_gpu = 0 ]; then
         need g++ g++
         job "formatting" formatting
         [ -e cpu/tests/run.sh ] && job "CPU runner's own tests" tap "cpu" bash cpu/tests/run.sh
         # the longest first, so that no core idles at the end
+        local programs=("${long[@]}")
+        for file in tests/*.cu; do
+            name=$(basename "$file" .cu)
+            [[ " ${long[*]} " = *" $name "* ]] || programs+=("$name")
+        done
+        for name in "${programs[@]}"; do job "CPU runner: $name" cpu_test "$name"; done
+        for file in tests/*.sh; do
+            job "$file" tap "$(basename "$file" .sh)" bash "$file"
+        done
+        for file in cpu/tests/*/run.sh; do
+            [ -e "$file" ] && job "$file" tap "cpu $(basename "$(dirname "$file")")" bash "$file"
+        done
         if have nvcc; then
             for file in tests/*.cu demos/*.cu demos/*/*.cu bench/*.cu; do
                 # tiledmm.cuh takes long; tests/registers.sh has it compiled for all of them
@@ -466,18 +539,10 @@ run_tests() {
         else
             job "nvcc" skip "compilation by nvcc" "nvcc is not installed"
         fi
-        for file in tests/*.cu; do
-            name=$(basename "$file" .cu)
-            job "CPU runner: $name" cpu_test "$name"
-        done
-        for file in tests/*.sh; do
-            job "$file" tap "$(basename "$file" .sh)" bash "$file"
-        done
-        for file in cpu/tests/*/run.sh; do
-            [ -e "$file" ] && job "$file" tap "cpu $(basename "$(dirname "$file")")" bash "$file"
-        done
     fi
-    if have nvcc && have_gpu; then
+    if [ $quick = 1 ]; then
+        :
+    elif have nvcc && have_gpu; then
         wait
         JOBS=$((JOBS < 8 ? JOBS : 8)) # they share one GPU
         job "GPU: host" gpu_test host # alone: it looks at how much memory is free
@@ -504,7 +569,12 @@ run_tests() {
         passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     done
     [ "$(find build/test -name '*.sum' | wc -l)" = $job_count ] || failed=$((failed + 1))
-    say "logs: build/test/*.log, $((SECONDS - started)) s"
+    { echo "part,seconds,CPU seconds" && sort -t , -k 3nr build/test/*.log.csv; } >build/test/times.csv
+    say "logs: build/test/*.log, $((SECONDS - started)) s; of each part: build/test/times.csv," \
+        "$(awk -F , '{ all += $NF } END { printf "%d", all }' build/test/times.csv) s of CPU"
+    [ $quick = 0 ] || say "Left out, which ./build.sh test has: other shapes, ops, batches, types of one's own and rounding;" \
+        "thread orders and sanitizers; several devices; errors and refusals; instances, tuning and the report;" \
+        "the CPU runner's own tests; nvcc and a GPU."
     say "$passed passed, $failed failed, $skipped skipped"
     [ $failed = 0 ] && [ $passed -gt 0 ]
 }

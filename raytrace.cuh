@@ -93,7 +93,7 @@
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: nothing. Used by: all parts. */
+   Uses: kernels/instances.h. Used by: functions.h, give_back.h, set_aside.h, host/, kernels/. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -186,7 +186,7 @@
 #endif
 #endif
 /* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: config.h. Used by: all parts, give_back.h. */
+   Uses: config.h, kernels/instances.h. Used by: callers. */
 #if !defined(RAYT__EMIT)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
@@ -279,7 +279,7 @@
 #endif
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: all kernels, host/cpu.h, host/scenes.h. */
+   Uses: nothing. Used by: functions.h, host/, kernels/. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
@@ -384,7 +384,7 @@ static __host__ __device__ __forceinline__ uchar4 rayt_shade(float dz, float rad
 /* END OF INTERSECTION */
 #endif
 /* src/raytrace/types.h. Statuses and kinds of memory.
-   Uses: config.h. Used by: functions.h, host/. */
+   Uses: nothing. Used by: functions.h, host/. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
 #define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */
@@ -416,7 +416,7 @@ typedef struct CUstream_st *rayt_stream; /* what cudaStream_t is, without CUDA's
 typedef void (*rayt_progress)(int done, int rows, void *context);
 #endif
 /* src/raytrace/functions.h. Declarations of the functions.
-   Uses: types.h, intersection.cuh. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
 #define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */
@@ -483,7 +483,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
                                      int columns);
 #endif
 /* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_GLOBAL)
 #define RAYT__PART_GLOBAL
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
@@ -546,7 +546,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/readonly.cuh. The kernel with spheres in the read-only cache.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_READONLY)
 #define RAYT__PART_READONLY
 /* ============================== KERNEL READONLY =============================================== */
@@ -595,7 +595,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CONSTANT)
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
@@ -697,7 +697,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/shared.cuh. The kernel with spheres in shared memory.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_SHARED)
 #define RAYT__PART_SHARED
 /* ============================== KERNEL SHARED ================================================= */
@@ -763,7 +763,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: intersection.cuh. Used by: kernels/tile.cuh, kernels/binning.cuh. */
+   Uses: config.h, intersection.cuh.
+   Used by: host/launch.h, kernels/binning.cuh, kernels/tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -1079,7 +1080,7 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
 }
 #endif
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
-   Uses: kernels/culling.cuh. Used by: kernels/instances.h, host/launch.h. */
+   Uses: intersection.cuh, kernels/culling.cuh, kernels/instances.h. Used by: callers. */
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
@@ -1329,7 +1330,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_LANE_H
 #endif
 /* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: kernels/culling.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh, kernels/culling.cuh, kernels/instances.h.
+   Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
@@ -1451,7 +1453,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: kernels/tile.cuh. Used by: host/launch.h. */
+   Uses: config.h.
+   Used by: config.h, give_back.h, set_aside.h, host/, kernels/binning.cuh, kernels/tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1472,7 +1475,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 #undef RAYT__EMIT
 #endif
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: types.h. Used by: host/. */
+   Uses: config.h, types.h, kernels/instances.h. Used by: functions.h, host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
@@ -1583,7 +1586,7 @@ RAYT_API const char *rayt_where_string(rayt_where where)
 }
 #endif
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: host/status.h. Used by: host/. */
+   Uses: config.h, intersection.cuh, types.h, host/status.h, kernels/instances.h. Used by: host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -1630,7 +1633,7 @@ static inline rayt_status rayt__check_where(rayt_where where)
 }
 #endif
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: host/status.h. Used by: host/launch.h. */
+   Uses: config.h, types.h, host/status.h, kernels/instances.h. Used by: host/launch.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -1712,7 +1715,8 @@ static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_
 }
 #endif
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: kernels/, host/scratch.h. Used by: host/render.h. */
+   Uses: config.h, intersection.cuh, types.h, host/scratch.h, host/status.h, kernels/.
+   Used by: host/render.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
@@ -1912,7 +1916,8 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt__job *job)
 }
 #endif
 /* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
-   Uses: host/launch.h, host/checks.h. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */
@@ -2017,7 +2022,8 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 }
 #endif
 /* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: intersection.cuh, host/checks.h. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
 /* ============================== CPU REFERENCE ================================================= */
@@ -2077,7 +2083,8 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
 }
 #endif
 /* src/raytrace/host/scenes.h. Random scenes.
-   Uses: intersection.cuh, host/checks.h. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
 /* ============================== SCENES ======================================================== */
@@ -2116,7 +2123,8 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
 }
 #endif
 /* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: host/checks.h. Used by: host/png.h, callers. */
+   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, host/png.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
@@ -2200,7 +2208,8 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/png.h. PNG files.
-   Uses: host/files.h. Used by: callers. */
+   Uses: config.h, types.h, host/files.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
@@ -2350,7 +2359,8 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: host/checks.h. Used by: callers. */
+   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
@@ -2395,7 +2405,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
 }
 #endif
 /* src/raytrace/give_back.h. Macros of the caller are as they were.
-   Uses: set_aside.h. Used by: callers. */
+   Uses: config.h, kernels/instances.h. Used by: callers. */
 #if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
 #pragma pop_macro("EDGE")
 #pragma pop_macro("IN_FLIGHT")

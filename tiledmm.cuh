@@ -52,7 +52,9 @@
      TMM_GLOBAL         one thread, one element; everything from global memory
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
-                        (the edge of a block's tile; TMM_REGISTER takes the better one)
+                        (the edge of a block's tile; TMM_REGISTER takes the better one). Of both,
+                        double and int have the largest tile alone, which the names of the others
+                        stand for; your own types have all
      TMM_DIRECT         tiny products, and vectors: groups of 1 to 1024 threads, or of 8 blocks,
                         compute an element each, as a dot product from L1; right for K up to 2^31
    and, on devices from sm_80 on:
@@ -74,10 +76,9 @@
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
-                        that share out k; double on tensor cores from sm_80 on
-     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
-                        operand once, at the speed of memory; of other types than float and
-                        double as TMM_DIRECT
+                        that share out k; double to 32 x 32, on tensor cores from sm_80 on
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: float, reads the
+                        large operand once, at the speed of memory; of other types as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
                         products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
                         million
@@ -94,7 +95,7 @@
        TMM_REGISTER, TMM_OUTER
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
-       TMM_SMALL, TMM_SKINNY        slices of k [1]            slices of k [1]
+       TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
        float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
      [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
@@ -114,8 +115,8 @@
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
-     TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
-                         time, if all you multiply is float
+     TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
+                         if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
@@ -152,12 +153,12 @@
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
      TMM_GLOBAL           3.83   6.32   5.96   6.00     2.15   3.77   2.97   3.02
-     TMM_SHARED_16        4.21   7.29   7.77   7.74     2.84   4.41   4.57   4.58
+     TMM_SHARED_16        4.21   7.29   7.77   7.74        -      -      -      -
      TMM_SHARED_32        4.74   8.53   9.12   8.89     2.95   4.65   4.81   4.85
-     TMM_REGISTER_64      4.24   29.2   30.9   31.5     1.70   9.76   10.1   10.3
+     TMM_REGISTER_64      4.24   29.2   30.9   31.5        -      -      -      -
      TMM_REGISTER_128     1.59   18.6   42.9   41.9     0.80   8.72   18.0   17.0
      TMM_PIPELINED        7.86   40.7   53.1   55.0        -      -      -      -
-     TMM_SMALL            9.93   30.3   35.0   34.0     10.2   38.8   47.6   45.0
+     TMM_SMALL            9.93   30.3   35.0   34.0     10.2      -      -      -
      TMM_TENSOR              -      -      -      -     6.93   53.6   61.1   63.1
      TMM_AUTO             9.94   40.9   54.4   54.9     10.2   53.5   61.3   63.1
      cuBLAS               3.71   37.6   51.2   46.8     5.08   51.2   58.8   60.4
@@ -214,7 +215,8 @@
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: nothing. Used by: all parts. */
+   Uses: once/ptx.cuh.
+   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
@@ -418,7 +420,7 @@
 #endif
 #endif
 /* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
-   Uses: once/config.h. Used by: kernels/. */
+   Uses: once/config.h. Used by: callers. */
 #if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
    variable of a kernel is meant by it. */
@@ -788,7 +790,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+   Uses: launch/product.h, kernels/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
@@ -844,7 +846,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
                         tmm__xgemm__direct_plan, tmm__xgemm__direct))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h, once/kernels.h. Used by: all parts. */
+   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
@@ -955,7 +957,7 @@ typedef struct tmm_part {
 } tmm_part;
 #endif
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
@@ -1004,7 +1006,7 @@ TMM_API void tmm_host_release(void);
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: the fast kernels. */
+   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */
@@ -1358,7 +1360,9 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
+   Uses: once/config.h.
+   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
+   type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -1377,6 +1381,9 @@ enum {
     TMM__PLAN_LAST_ROUND,
     TMM__PLAN_EVEN
 };
+
+/* How a tile of an operand is copied; KERNEL PIPELINED says what they mean. */
+enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
@@ -1409,11 +1416,8 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/passes.h. Used by: kernels/pipelined/. */
+   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
-
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__ANY_BLOCKS(size) 2
@@ -1437,7 +1441,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/passes.h. Used by: kernels/small/. */
+   Uses: once/. Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
@@ -1457,7 +1461,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/passes.h. Used by: kernels/skinny/. */
+   Uses: once/config.h.
+   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */
@@ -1474,7 +1479,8 @@ enum {
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/passes.h. Used by: kernels/outer/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
@@ -1488,7 +1494,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/passes.h. Used by: kernels/direct/. */
+   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -1502,9 +1508,19 @@ enum { TMM__MEMBERS, TMM__GROUPS }; /* which threads are neighbours: see KERNEL 
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
+
+#if TMM__HOST
+/* Multiply-adds beyond which it is not thought of. */
+static inline double tmm__direct_most(long long M, long long N)
+{
+    const int narrow = (M < N ? M : N) <= TMM__DIRECT_NARROW;
+    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
+}
+#endif
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/passes.h. Used by: kernels/narrow/. */
+   Uses: once/config.h.
+   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1530,7 +1546,8 @@ typedef struct tmm__narrow {
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/passes.h. Used by: kernels/tensor/. */
+   Uses: once/config.h, once/passes.h.
+   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
@@ -1552,7 +1569,8 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h, once/kernels.h. Used by: all host code. */
+   Uses: once/config.h, once/types.h.
+   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */
@@ -1668,8 +1686,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: nothing.
-   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
@@ -2205,7 +2222,7 @@ static inline const tmm__costs *tmm__tuned(void)
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
+   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
    few tenths of a millisecond, so each is asked once. */
@@ -2524,7 +2541,7 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
@@ -2645,13 +2662,6 @@ static inline double tmm__in_nanoseconds(double clocks)
     return clocks / tmm__current_device()->gpu.clock;
 }
 
-/* Multiply-adds beyond which KERNEL DIRECT is not thought of. */
-static inline double tmm__direct_most(long long M, long long N)
-{
-    const int narrow = tmm__min(M, N) <= TMM__DIRECT_NARROW;
-    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
-}
-
 /* KERNEL PACK: what it leaves it has read, too. */
 static inline double tmm__pack_time(double bytes)
 {
@@ -2661,7 +2671,7 @@ static inline double tmm__pack_time(double bytes)
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/status.h, once/device.h. Used by: type/, host/. */
+   Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
@@ -2879,7 +2889,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 }
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/, type/instances.h. */
+   Uses: once/config.h. Used by: kernels/common/, kernels/. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
@@ -3053,6 +3063,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
 #define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
 #define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__simple_competes    TMM_FN(gemm__simple_competes)
+#define tmm__xgemm__skinny_fits        TMM_FN(gemm__skinny_fits)
 #define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
 #define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
 #define tmm__xgemm__small              TMM_FN(gemm__small)
@@ -3287,7 +3299,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: nothing. Used by: the launchers, tests/. */
+   Uses: once/config.h, once/tuning.h.
+   Used by: launch/plan.h, launch/product.h, type/choose.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3352,7 +3365,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
-   Uses: once/schedule.h, once/costs.h. Used by: the launchers, type/choose.h, type/dispatch.h. */
+   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -3506,7 +3519,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
@@ -3597,7 +3610,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 }
 #endif
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: launch/plan.h. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
@@ -3756,7 +3769,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
 }
 #endif
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/. */
+   Uses: once/. Used by: host/, type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.
@@ -4015,7 +4028,7 @@ typedef struct tmm__host {
 } tmm__host;
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h. Used by: host/. */
+   Uses: host/job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- what is kept for the next call ---------------------------------------------------------- */
 /* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
@@ -4161,7 +4174,7 @@ static inline void tmm__event_close(cudaEvent_t event)
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- helper threads -------------------------------------------------------------------------- */
 /* Copies the lines of a chunk, in the direction that its state says. */
@@ -4283,7 +4296,7 @@ static inline int tmm__helpers_count(int threads)
 }
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/threads.h. Used by: host/one_device.h. */
+   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- transfers ------------------------------------------------------------------------------- */
 /* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
@@ -4475,7 +4488,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
+   Uses: host/job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- how a device works on its rows ---------------------------------------------------------- */
 /* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
@@ -4726,7 +4739,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
@@ -5053,7 +5066,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 }
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
@@ -5332,7 +5345,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 }
 #endif
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
@@ -5617,7 +5630,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 }
 #endif
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/devices.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
@@ -5905,7 +5918,7 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 }
 #endif
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/status.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)
@@ -6161,7 +6174,7 @@ static_assert(
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/config.h, once/types.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -6311,7 +6324,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/config.h. Used by: type/dispatch.h. */
+   Uses: once/passes.h. Used by: kernels/simple/launch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -6380,7 +6393,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #undef tmm_gemm_global
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/config.h. Used by: type/dispatch.h. */
+   Uses: once/config.h, once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
 /* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
@@ -6489,7 +6502,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 #endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/config.h. Used by: type/dispatch.h. */
+   Uses: once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
@@ -6685,7 +6698,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #endif
 #endif
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: once/ptx.cuh. Used by: the fast kernels. */
+   Uses: once/. Used by: kernels/common/, kernels/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -6900,8 +6913,10 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
 }
 #endif
 /* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: once/schedule.h, kernels/common/store.cuh.
-   Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
+   Uses: kernels/common/store.cuh, once/.
+   Used by: kernels/common/pack_reduce.cuh, kernels/pipelined/kernel.cuh,
+   kernels/pipelined/store.cuh, kernels/tensor/kernel.cuh, kernels/tensor/store.cuh,
+   kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
@@ -6944,8 +6959,7 @@ static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh.
-   Used by: kernels/pipelined/launch.h, kernels/tensor/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, once/. Used by: launch/product.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -7077,7 +7091,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/pipelined/sizes.h, once/. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
    of C that a thread owns, are constants.
@@ -7278,7 +7292,8 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
 #endif
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/sizes.h, once/.
+   Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -7438,7 +7453,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 #endif
 #endif
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/pipelined/copy.cuh, kernels/pipelined/store.cuh, kernels/common/streamk.cuh.
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
    Used by: kernels/pipelined/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
@@ -7792,8 +7807,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/common/store.cuh. Used by: kernels/small/kernel.cuh, kernels/skinny/kernel.cuh,
-   kernels/outer/kernel.cuh. */
+   Uses: kernels/common/store.cuh, once/.
+   Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
+   launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -7855,7 +7871,7 @@ TMM_KERNEL void __launch_bounds__(256)
     __shared__ TMM_SUM sums[256];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
-    long long row = element / N, col = element % N;
+    long long row = element / N, col = element - row * N;
     bool inside = element < M * N;
     int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
     int first = group * share;
@@ -7880,7 +7896,8 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/sum.cuh. Used by: kernels/small/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/small/sizes.h, once/.
+   Used by: kernels/small/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -7939,7 +7956,7 @@ enum {
     /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
     tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
     tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp,
-    /* That a multiprocessor has registers for. */
+    /* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
     tmm__small_blocks = sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096 ? 2 : 1
 };
 
@@ -8259,7 +8276,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
 #endif
 #endif
 /* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/sum.cuh. Used by: kernels/skinny/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/skinny/sizes.h, once/.
+   Used by: kernels/skinny/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -8641,7 +8659,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/sum.cuh. Used by: kernels/outer/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/outer/sizes.h, once/.
+   Used by: kernels/outer/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -8919,7 +8938,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #endif
 #endif
 /* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh. Used by: kernels/direct/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/direct/sizes.h, once/.
+   Used by: kernels/direct/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for
@@ -9081,7 +9101,8 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/sum.cuh, kernels/common/store.cuh. Used by: kernels/narrow/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/narrow/sizes.h, once/.
+   Used by: kernels/narrow/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -9394,7 +9415,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/tensor/sizes.h, once/.
+   Used by: kernels/tensor/kernel.cuh, kernels/tensor/store.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -9601,7 +9623,9 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/tensor/tiles.cuh, kernels/common/store.cuh. Used by: kernels/tensor/kernel.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor/sizes.h,
+   kernels/tensor/tiles.cuh, once/.
+   Used by: kernels/tensor/kernel.cuh. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -9879,7 +9903,7 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/tensor/tiles.cuh, kernels/tensor/store.cuh. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: kernels/tensor/launch.h. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,
@@ -10098,7 +10122,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/ptx.cuh. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
     !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE)
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
@@ -10227,7 +10251,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
+   Uses: once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
@@ -10345,7 +10369,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
@@ -10536,7 +10560,8 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
+   Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
@@ -10651,7 +10676,9 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/tensor_float/numbers.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh,
+   kernels/tensor_float/types.cuh, once/.
+   Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -10779,7 +10806,8 @@ TMM_KERNEL void __launch_bounds__(1024)
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/tensor_float/numbers.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
@@ -10986,8 +11014,8 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/tensor_float/bf16x6.cuh, kernels/common/store.cuh.
-   Used by: kernels/tensor_float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
@@ -11377,7 +11405,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/tensor_float/recheck.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -11488,8 +11516,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/tensor_float/numbers.cuh, ptx.cuh.
-   Used by: kernels/tensor_float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/ptx.cuh,
+   kernels/tensor_float/types.cuh, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/, type/instances.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
    memory. */
@@ -11815,7 +11844,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
    and stored.
-   Uses: kernels/tensor_float/wgmma.cuh, kernels/common/store.cuh. Used by: kernels/tensor_float/wgmma_tiles.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/wgmma_tiles.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
@@ -12069,7 +12099,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
    that multiply and by the one that copies.
-   Uses: kernels/tensor_float/wgmma.cuh, wgmma_store.cuh. Used by: kernels/tensor_float/wgmma_kernel.cuh. */
+   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
@@ -12252,7 +12283,8 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/tensor_float/wgmma_tiles.cuh, kernels/tensor_float/recheck.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -12344,7 +12376,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/tensor_float/recheck.cuh, kernels/tensor_float/ptx.cuh. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/launch.h, type/instances.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -12643,7 +12676,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/schedule.h. Used by: kernels/tensor_int8/. */
+   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -12813,7 +12846,7 @@ typedef struct tmm__int8_job {
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/. */
+   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
 {
@@ -13029,7 +13062,9 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -13232,7 +13267,9 @@ TMM_KERNEL void __launch_bounds__(128)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -13399,7 +13436,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/tensor_ptx.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
@@ -13639,7 +13678,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/tensor_int8/numbers.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
+   kernels/tensor_int8/types.cuh, once/.
+   Used by: kernels/tensor_int8/launch.h, type/instances.h. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -13766,7 +13807,9 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh,
+   kernels/tensor_int8/numbers.cuh, kernels/tensor_int8/types.cuh, once/config.h, once/passes.h.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
@@ -13938,7 +13981,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/tensor_int8/numbers.cuh, kernels/common/store.cuh. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_int8/types.cuh,
+   once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
    adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
@@ -14102,7 +14147,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
 }
 #endif
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
-   Uses: once/passes.h, kernels/. Used by: type/. */
+   Uses: once/config.h, kernels/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
    instances of each pass. */
@@ -14150,7 +14195,9 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #endif
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: launch/plan.h, kernels/tensor/sizes.h. Used by: the launchers, type/. */
+   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
+   once/.
+   Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
    row to row, from column to column, from product to product. */
@@ -14385,7 +14432,8 @@ static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedul
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/. */
+   Uses: kernels/common/sum.cuh, launch/product.h, once/.
+   Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
@@ -14413,8 +14461,7 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
 }
 #endif
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
-   Used by: type/dispatch.h. */
+   Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -14478,12 +14525,32 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
     return TMM_OK;
 }
 
+/* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
+   has the same large tiles. */
+static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+#if TMM__FAST
+    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+#else
+    (void)p, (void)row;
+    return 1;
+#endif
+}
+
 /* Tiles of 16; or of another edge, if that is the only one. */
 static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    (void)p;
-    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
+           tmm__xgemm__simple_competes(p, row);
+}
+
+static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
+{
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
+           tmm__xgemm__simple_competes(p, row);
 }
 
 static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
@@ -14506,18 +14573,6 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-#if TMM__FAST
-    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
-        return 0;
-#endif
-    (void)p;
-    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
-}
-
 static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
                                              const tmm__xgemm__kernel *row, tmm__plan *plan)
 {
@@ -14537,7 +14592,7 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
 }
 #endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
@@ -14675,7 +14730,7 @@ static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/plan.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
@@ -14873,7 +14928,8 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, co
 #endif
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/small/kernel.cuh, kernels/small/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -15051,13 +15107,21 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
 }
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__IS_FLOAT
+   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
+   Used by: once/kernels.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
+static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
+{
+    return p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST;
+}
+
+#if TMM__IS_FLOAT
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
+    if (tmm__xgemm__skinny_fits(p)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
                      p->M, p->N, TMM__SKINNY_MOST);
@@ -15156,8 +15220,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    return (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) &&
-           tmm__xgemm__fast_competes(p, row);
+    return tmm__xgemm__skinny_fits(p) && tmm__xgemm__fast_competes(p, row);
 }
 
 /* L is the large operand, S the narrow one. */
@@ -15190,8 +15253,10 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
+#endif
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/outer/kernel.cuh, kernels/outer/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -15298,7 +15363,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
 }
 #endif
 /* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/direct/kernel.cuh, kernels/direct/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
@@ -15454,7 +15520,8 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
 }
 #endif
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: once/costs.h, launch/product.h. Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernels/narrow/kernel.cuh, kernels/narrow/sizes.h, launch/, once/.
+   Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__stands_for. */
@@ -15593,7 +15660,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
+   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -16165,7 +16232,8 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/tensor_int8/types.cuh, once/device.h, launch/hooks.h. Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
+   Used by: kernels/tensor_int8/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
@@ -16392,8 +16460,7 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h.
-   Used by: once/kernels.h, type/. */
+   Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
@@ -16850,7 +16917,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
 #endif
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: once/kernels.h, launch/product.h, the launchers. Used by: type/dispatch.h. */
+   Uses: launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
@@ -16985,7 +17052,9 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, launch/product.h. Used by: callers. */
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
+   once/, type/choose.h.
+   Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -17051,8 +17120,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
-        kernel = TMM_DIRECT;
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xgemm__skinny_fits(p)) kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. */
@@ -17197,7 +17265,8 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: type/choose.h, launch/plan.h. Used by: callers. */
+   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
+   Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
@@ -17325,7 +17394,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: kernels/tensor_float/launch.h, kernels/tensor_int8/launch.h. Used by: callers. */
+   Uses: launch/plan.h, launch/product.h, once/, type/dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -17511,7 +17580,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 }
 #endif
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, type/dispatch.h. Used by: callers. */
+   Uses: host/, launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
+   Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_TYPE *C)
@@ -17747,7 +17817,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: once/arguments.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The arguments of tmm_?gemm_cpu. */
 typedef struct tmm__xcpu__product {
@@ -17889,7 +17959,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #endif
 #endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
-   Uses: type/. Used by: callers. */
+   Uses: once/config.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE

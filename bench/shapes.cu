@@ -147,12 +147,24 @@ static size_t set_problem(bench *w, const shape *s, measured_type type)
 }
 
 /* ---------------------------------- a shape --------------------------------------------------- */
+/* Does TMM_AUTO look at the kernels for every device here? */
+static int is_simple(const problem *q)
+{
+    return tmm__current_device()->capability < 80 ||
+           (q->element == TMM_DOUBLE && !tmm_dgemm__tensor_pays());
+}
+
 /* Can a kernel do this product, and might it be the fastest? */
 static int is_candidate(const bench *w, tmm_kernel kernel)
 {
     const problem *q = &w->q;
     switch (kernel) {
-    case TMM_SHARED_16: return work_of(&q->s) <= SHORT_WORK;
+    /* where TMM_AUTO looks at them; double and int have one tile of each */
+    case TMM_SHARED_16:
+        return is_simple(q) && q->element == TMM_FLOAT && work_of(&q->s) <= SHORT_WORK;
+    case TMM_SHARED: return is_simple(q) && q->element != TMM_FLOAT && work_of(&q->s) <= SHORT_WORK;
+    case TMM_REGISTER_64: return is_simple(q) && q->element == TMM_FLOAT;
+    case TMM_REGISTER_128: return is_simple(q);
     case TMM_DIRECT: return work_of(&q->s) <= tmm__direct_most(q->s.M, q->s.N);
     case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
     case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */

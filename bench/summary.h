@@ -34,8 +34,8 @@ static const char *const limit_names[LIMIT_KINDS] = {"memory", "arithmetic", "la
 
 /* What TMM_AUTO chooses among: --plans times all that can do a shape, by all of their plans. */
 static const tmm_kernel candidates[] = {
-    TMM_SHARED_16, TMM_REGISTER_64, TMM_REGISTER_128, TMM_PIPELINED, TMM_SMALL,       TMM_SKINNY,
-    TMM_OUTER,     TMM_NARROW,      TMM_DIRECT,       TMM_TENSOR,    TMM_TENSOR_INT8,
+    TMM_SHARED, TMM_SHARED_16, TMM_REGISTER_64, TMM_REGISTER_128, TMM_PIPELINED, TMM_SMALL,
+    TMM_SKINNY, TMM_OUTER,     TMM_NARROW,      TMM_DIRECT,       TMM_TENSOR,    TMM_TENSOR_INT8,
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 

@@ -1,5 +1,5 @@
 /* first.cu */
-#define TMM_NO_DOUBLE /* float alone: less than half of the time to compile */
+#define TMM_NO_DOUBLE /* float alone: half of the time to compile */
 #define TMM_NO_INT
 #include "../tiledmm.cuh"
 int main(void)

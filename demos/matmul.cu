@@ -488,7 +488,11 @@ static int add_cpu_rows(void)
 static int is_rung(int kernel)
 {
     if (kernel == TMM_SHARED || kernel == TMM_REGISTER || kernel == TMM_AUTO_TENSOR) return 0;
-    if ((kernel == TMM_SKINNY && M > 16 && N > 16) || (kernel == TMM_OUTER && K > 64)) return 0;
+    if (kernel == TMM_SKINNY && (type != TMM_FLOAT || (M > 16 && N > 16))) return 0;
+    if (kernel == TMM_OUTER && K > 64) return 0;
+    if (type != TMM_FLOAT && /* of double and int these stand for the largest tiles */
+        (kernel == TMM_SHARED_8 || kernel == TMM_SHARED_16 || kernel == TMM_REGISTER_64))
+        return 0;
     if (kernel == TMM_NARROW && (type != TMM_FLOAT || (M < 256 && N < 256))) return 0;
     if (kernel == (type == TMM_DOUBLE ? TMM_PIPELINED : TMM_TENSOR)) return 0; /* the other's */
     return types[type].multiply(kernel, -1, 0, NULL, NULL, NULL) != TMM_ERROR_UNSUPPORTED;

@@ -36,7 +36,7 @@ check "run -h" says 0 '^  matmul$' "$copy/build.sh" run -h
 check "report -h" says 0 '^usage: report' "$copy/build.sh" report -h
 check "cucc -h" says 0 '^usage: cucc' "$copy/cpu/cucc" -h
 check "clean with a word" refuses "clean takes nothing, not 'all'" "$copy/build.sh" clean all
-check "test with two words" refuses "test takes --gpu or nothing, not '--gpu host'" "$copy/build.sh" test --gpu host
+check "test with two words" refuses "test takes --quick, --gpu or nothing, not '--gpu host'" "$copy/build.sh" test --gpu host
 check "bench with two folders" refuses "bench takes one folder" "$copy/build.sh" bench a b
 check "a command that there is not" refuses "there is no command 'bild'" "$copy/build.sh" bild
 check "run of a library" refuses "demos/c_caller/library.cu is a library" "$copy/build.sh" run c_caller/library

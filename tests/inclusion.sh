@@ -28,7 +28,9 @@ cpu=(cpu/cucc -O0 -I. -Xcompiler "-Wall,-Wextra,-Werror")
 gpu=(nvcc -I. -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
 have_gpu && gpu[2]=-arch=native
 # what does not run here need not be optimised
-have_gpu || ! have nvcc || { nvcc --help | grep -q -e -Ofc && gpu+=(-Ofc=max); }
+faster=()
+! have nvcc || { nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max); }
+have_gpu || gpu+=("${faster[@]}")
 plain_files="plain_a plain_b extern impl"
 no_nvcc="nvcc is not installed"
 
@@ -297,7 +299,7 @@ if have nvcc; then
     # by their plain names. Only kernels have a bank of arguments, .nv.constant0.
     printf 'extern "C" {\n#define TMM_KERNEL __global__\n#include "tiledmm.cuh"\n}\n' >"$work/pycuda.cu"
     check "PyCUDA's way: compiles inside extern \"C\"" \
-        nvcc -cubin -arch=sm_80 -Werror all-warnings -I. "$work/pycuda.cu" -o "$work/pycuda.cubin"
+        nvcc -cubin -arch=sm_80 "${faster[@]}" -Werror all-warnings -I. "$work/pycuda.cu" -o "$work/pycuda.cubin"
     for kernel in tmm_sgemm_shared_16 tmm_dgemm_global tmm_igemm_register_128; do
         if readelf -WS "$work/pycuda.cubin" 2>&1 | grep -q "\.nv\.constant0\.$kernel "; then
             ok "PyCUDA's way: the cubin has a kernel $kernel"

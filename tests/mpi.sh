@@ -40,7 +40,7 @@ refuses() {
     status=$?
     [ "$status" = "$wanted" ] && [ "$(cat "$work/out.txt" "$work/err.txt" | grep -cE -- "$pattern")" = 1 ]
 }
-build() { CXX=mpicxx cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "$1" -o "$2" "${@:3}"; }
+build() { CXX=mpicxx cpu/cucc -DTMM_SIMPLE -Xcompiler -Wall,-Wextra,-Werror "$1" -o "$2" "${@:3}"; }
 
 # csv FILE ROWS: so many rows below a head. Speed-up and efficiency are what the times say: flop/s
 # over those of one rank, for equal N the ratio of the times; the model's begin with its own rate.

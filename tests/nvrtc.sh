@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tiledmm.cuh under NVRTC (tests/nvrtc.c): its kernels compile at run time and keep plain names.
+# tiledmm.cuh under NVRTC (tests/nvrtc.c): its kernels compile at run time and keep plain names. With
+# the word quick, only the simple ones.
 . "$(dirname "$0")/tap.bash"
 name="tiledmm.cuh compiles with NVRTC, its kernels keep their names"
 have nvcc || skip_all "$name" "nvcc is not installed"
@@ -26,4 +27,4 @@ gcc -std=c99 -Wall -Wextra -Werror -isystem "$include" -I"$work" tests/nvrtc.c -
 # from a folder without the header, since NVRTC looks in the current one, too
 root=$PWD
 cd "$work" || exit 1
-exec timeout "$patience" ./nvrtc "$root"
+exec timeout "$patience" ./nvrtc "$root" "$@"

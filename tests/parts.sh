@@ -184,6 +184,28 @@ only_check=1 wanted="tiledmm.cuh:3000 is not what the parts give: $(bash src/joi
 cut_header() { head -n 5000 tiledmm.cuh >x && mv x tiledmm.cuh; }
 only_check=1 wanted="tiledmm.cuh:5000 is not" refused "a header that ends early" cut_header
 
+# --- who uses what ---
+if have python3; then
+    check "first lines of src/tiledmm name who uses what, and borders hold" python3 tests/uses.py src/tiledmm
+    check "first lines of src/raytrace name who uses what" python3 tests/uses.py src/raytrace
+    # found SENTENCE FILE EDIT: after this edit by sed of src/tiledmm/FILE in a copy, uses.py says so.
+    found() {
+        fresh
+        sed -i "$3" "$copy/src/tiledmm/$2"
+        if (cd "$copy" && python3 "$OLDPWD/tests/uses.py" src/tiledmm) >"$work/said" 2>&1 || ! grep -qF -- "$1" "$work/said"; then
+            not_ok "uses.py finds: $1" "$work/said"
+        else
+            ok "uses.py finds: $1"
+        fi
+    }
+    found "kernels/outer/sizes.h: Uses" kernels/outer/sizes.h 's|Uses: [^.]*\.h|Uses: once/nothing.h|'
+    found "kernels/narrow/launch.h uses TMM__OUTER_MOST" kernels/narrow/launch.h 's/enum { MOST_PARTS = 64/enum { MOST_PARTS = TMM__OUTER_MOST/'
+    found "host/job.h uses TMM__TENSOR_DEPTH" host/job.h '$s/^/enum { tmm__planted = TMM__TENSOR_DEPTH };\n/'
+    found "type/dispatch.h uses TMM__SKINNY_MOST" type/dispatch.h 's/tmm__xgemm__skinny_fits(p))/p->M <= TMM__SKINNY_MOST)/'
+else
+    skip "first lines name who uses what" "python3 is not installed"
+fi
+
 # --- join mends it, and --where finds lines ---
 fresh
 hand_edit_in_copy() { (cd "$copy" && hand_edit && bash src/join.sh >/dev/null) && cmp -s tiledmm.cuh "$copy/tiledmm.cuh"; }

@@ -131,8 +131,10 @@ sys.exit(f"no kernel {missing}" if missing else 0)
 CODE
 if have nvcc; then
     wrapped >"$work/pycuda.cu"
+    faster=() # names and parameters are there before the optimizer
+    nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max)
     check "python/matmul_pycuda: its source compiles to a cubin inside extern \"C\"" \
-        nvcc --cubin -arch=sm_80 -I"$PWD" -Werror all-warnings -keep -keep-dir "$work" "$work/pycuda.cu" -o "$work/pycuda.cubin"
+        nvcc --cubin -arch=sm_80 "${faster[@]}" -I"$PWD" -Werror all-warnings -keep -keep-dir "$work" "$work/pycuda.cu" -o "$work/pycuda.cubin"
     if has numpy; then
         check "python/common: kernels, parameters and threads are those of tiledmm.cuh" same_parameters
     fi

@@ -129,6 +129,11 @@ compare "README.md: the ladder is that of gemm.csv and gemm_cublas.csv" ladder <
         for (i = 1; i <= 2; i++) if ($(3 + i) != "-") print rung " " column[i] "\t" $(3 + i)
     }' README.md)
 
+# Compile time of two demos beside that of thrust::sort.
+awk -F, '{ print $1 "." $2 "\t" $7 }' bench/results/compile_time.csv >"$work/sort.csv"
+compare "README.md: compile times are those of compile_time.csv" sort \
+    < <(sed -n 's/.*`first.cu` takes \([0-9.]*\) and \[matmul.cu\](demos\/matmul.cu) \([0-9.]*\) times.*/demos.first\t\1\ndemos.matmul\t\2/p' README.md)
+
 # Sustained: a figure of gemm_cublas.csv below the table, and in the manual.
 figures sustained '
     $1 == "auto" && $3 == "double" && $4 == "nn" && $5 == 4096 && $6 == 4096 && $7 == 4096 && $8 == 1 && $9 == 4096 && $12 == 0 {

@@ -275,7 +275,7 @@ static void read_text(fit *f)
 }
 
 /* Puts the next number of the text where it is in tmm__costs: the next double, if that has its
-   value, else the next int. */
+   value, else the next int. Two ints of 0 look like a double: a 0 behind an int is one, too. */
 static void place(fit *f, constant *c, size_t *offset)
 {
     const char *table = (const char *)&tmm__measured;
@@ -283,7 +283,8 @@ static void place(fit *f, constant *c, size_t *offset)
     const double x = strtod(f->text + c->at, NULL);
     double number;
     int whole;
-    if (aligned + sizeof number <= sizeof tmm__measured) {
+    const int follows = x == 0 && c > f->constants && c[-1].whole;
+    if (!follows && aligned + sizeof number <= sizeof tmm__measured) {
         memcpy(&number, table + aligned, sizeof number);
         if (number == x) {
             c->offset = aligned, c->start = x, *offset = aligned + sizeof number;

@@ -383,8 +383,9 @@ def plan(settings):
                             from_matmul(reps), product_cost(size, with_cpu)))
         for size in [] if on_gpu or kind == "int" else settings.large_sizes:
             # larger, for the CPU's own products: of the kernels only the quickest there
-            words = [str(size), "--type", kind, "--reps", str(reps), "--cpu", "--kernel", "register_64"]
-            jobs.append(Job(f"matmul {kind} {size} register_64 reps {reps}", "matmul", "matmul.cpu",
+            kernel = "register_64" if kind == "float" else "register_128"
+            words = [str(size), "--type", kind, "--reps", str(reps), "--cpu", "--kernel", kernel]
+            jobs.append(Job(f"matmul {kind} {size} {kernel} reps {reps}", "matmul", "matmul.cpu",
                             words, from_matmul(reps), product_cost(size, False)))
     if shutil.which("mpirun") and shutil.which("mpicxx"):
         for kind in [t for t in settings.types if t != "int"]:

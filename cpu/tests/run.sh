@@ -79,7 +79,8 @@ coursework=("$tests/coursework.cu" "$tests/with_header.c")
 language=("$tests/language.cu" "$tests/other.cu" "$tests/caller.c")
 
 build language "${language[@]}" -O3 -arch=sm_70 -lineinfo -std=c++14 -rdc=true
-build language-ucontext "${language[@]}" -DCUCC_UCONTEXT
+# What another build has optimised already, and a mode or a path changes, is compiled without.
+build language-ucontext "${language[@]}" -DCUCC_UCONTEXT -O0
 build language-sanitized "${language[@]}" --sanitize
 build faults "$tests/faults.cu"
 build faults-ucontext "$tests/faults.cu" -DCUCC_UCONTEXT
@@ -94,26 +95,26 @@ for header in cuda_runtime vector_types vector_functions device_launch_parameter
 done
 echo '#define EXTRA 1' >toolkit/extra.h
 export CPLUS_INCLUDE_PATH=$PWD/toolkit C_INCLUDE_PATH=$PWD/toolkit
-build coursework-toolkit "${coursework[@]}"
-build coursework-makefile "${coursework[@]}" -I toolkit
+build coursework-toolkit "${coursework[@]}" -O0
+build coursework-makefile "${coursework[@]}" -I toolkit -O0
 wait
 unset CPLUS_INCLUDE_PATH C_INCLUDE_PATH
 printf '#include <extra.h>\nint main(void) { return !EXTRA; }\n' >extra.cu
 build extra extra.cu -Itoolkit
 export CPATH=$PWD/toolkit
-build coursework-cpath "${coursework[@]}"
+build coursework-cpath "${coursework[@]}" -O0
 build extra-cpath extra.cu
 wait
 unset CPATH
 build float16 "$tests/float16.cu"
-build float16-sanitized "$tests/float16.cu" --sanitize
+build float16-sanitized "$tests/float16.cu" --sanitize -O0
 build steps "$tests/steps.cu"
 build steps-ucontext "$tests/steps.cu" -DCUCC_UCONTEXT
 build steps-sanitized "$tests/steps.cu" --sanitize
 features=(groups textures graphs unmodified libraries)
 for feature in "${features[@]}"; do
     build "$feature" "$tests/$feature.cu"
-    build "$feature-sanitized" "$tests/$feature.cu" --sanitize
+    build "$feature-sanitized" "$tests/$feature.cu" --sanitize -O0
 done
 # without optimisation: many templates, each instantiated once or twice
 features+=(cub)
@@ -123,7 +124,7 @@ build cub "$tests/cub.cu" -O0
 echo '#include <thrust/pair.h>' >thrust.cu
 if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
     features+=(thrust)
-    build thrust "$tests/thrust.cu"
+    build thrust "$tests/thrust.cu" -O0
     # each takes 23 seconds to compile (and one of CUB above 6): THRUST=all cpu/tests/run.sh
     if [ "${THRUST-}" = all ]; then
         build thrust-sanitized "$tests/thrust.cu" --sanitize

@@ -1,5 +1,5 @@
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: nothing. Used by: all parts. */
+   Uses: kernels/instances.h. Used by: functions.h, give_back.h, set_aside.h, host/, kernels/. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */

@@ -1,5 +1,5 @@
 /* src/raytrace/functions.h. Declarations of the functions.
-   Uses: types.h, intersection.cuh. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
 #define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */

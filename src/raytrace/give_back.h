@@ -1,5 +1,5 @@
 /* src/raytrace/give_back.h. Macros of the caller are as they were.
-   Uses: set_aside.h. Used by: callers. */
+   Uses: config.h, kernels/instances.h. Used by: callers. */
 #if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
 #pragma pop_macro("EDGE")
 #pragma pop_macro("IN_FLIGHT")

@@ -1,5 +1,5 @@
 /* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: config.h. Used by: all parts, give_back.h. */
+   Uses: config.h, kernels/instances.h. Used by: callers. */
 #if !defined(RAYT__EMIT)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts

@@ -1,5 +1,5 @@
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/status.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)

@@ -52,7 +52,9 @@
      TMM_GLOBAL         one thread, one element; everything from global memory
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
-                        (the edge of a block's tile; TMM_REGISTER takes the better one)
+                        (the edge of a block's tile; TMM_REGISTER takes the better one). Of both,
+                        double and int have the largest tile alone, which the names of the others
+                        stand for; your own types have all
      TMM_DIRECT         tiny products, and vectors: groups of 1 to 1024 threads, or of 8 blocks,
                         compute an element each, as a dot product from L1; right for K up to 2^31
    and, on devices from sm_80 on:
@@ -74,10 +76,9 @@
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
-                        that share out k; double on tensor cores from sm_80 on
-     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
-                        operand once, at the speed of memory; of other types than float and
-                        double as TMM_DIRECT
+                        that share out k; double to 32 x 32, on tensor cores from sm_80 on
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: float, reads the
+                        large operand once, at the speed of memory; of other types as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
                         products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
                         million
@@ -94,7 +95,7 @@
        TMM_REGISTER, TMM_OUTER
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
-       TMM_SMALL, TMM_SKINNY        slices of k [1]            slices of k [1]
+       TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
        float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
      [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
@@ -114,8 +115,8 @@
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
-     TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
-                         time, if all you multiply is float
+     TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
+                         if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
@@ -152,12 +153,12 @@
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
      TMM_GLOBAL           3.83   6.32   5.96   6.00     2.15   3.77   2.97   3.02
-     TMM_SHARED_16        4.21   7.29   7.77   7.74     2.84   4.41   4.57   4.58
+     TMM_SHARED_16        4.21   7.29   7.77   7.74        -      -      -      -
      TMM_SHARED_32        4.74   8.53   9.12   8.89     2.95   4.65   4.81   4.85
-     TMM_REGISTER_64      4.24   29.2   30.9   31.5     1.70   9.76   10.1   10.3
+     TMM_REGISTER_64      4.24   29.2   30.9   31.5        -      -      -      -
      TMM_REGISTER_128     1.59   18.6   42.9   41.9     0.80   8.72   18.0   17.0
      TMM_PIPELINED        7.86   40.7   53.1   55.0        -      -      -      -
-     TMM_SMALL            9.93   30.3   35.0   34.0     10.2   38.8   47.6   45.0
+     TMM_SMALL            9.93   30.3   35.0   34.0     10.2      -      -      -
      TMM_TENSOR              -      -      -      -     6.93   53.6   61.1   63.1
      TMM_AUTO             9.94   40.9   54.4   54.9     10.2   53.5   61.3   63.1
      cuBLAS               3.71   37.6   51.2   46.8     5.08   51.2   58.8   60.4

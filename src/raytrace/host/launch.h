@@ -1,5 +1,6 @@
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: kernels/, host/scratch.h. Used by: host/render.h. */
+   Uses: config.h, intersection.cuh, types.h, host/scratch.h, host/status.h, kernels/.
+   Used by: host/render.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */

@@ -1,5 +1,6 @@
 /* src/raytrace/host/png.h. PNG files.
-   Uses: host/files.h. Used by: callers. */
+   Uses: config.h, types.h, host/files.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),

@@ -1,5 +1,6 @@
 /* src/raytrace/host/scenes.h. Random scenes.
-   Uses: intersection.cuh, host/checks.h. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
 /* ============================== SCENES ======================================================== */

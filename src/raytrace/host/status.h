@@ -1,5 +1,5 @@
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: types.h. Used by: host/. */
+   Uses: config.h, types.h, kernels/instances.h. Used by: functions.h, host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */

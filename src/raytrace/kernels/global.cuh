@@ -1,5 +1,5 @@
 /* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_GLOBAL)
 #define RAYT__PART_GLOBAL
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a

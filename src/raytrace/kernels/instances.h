@@ -1,5 +1,6 @@
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: kernels/tile.cuh. Used by: host/launch.h. */
+   Uses: config.h.
+   Used by: config.h, give_back.h, set_aside.h, host/, kernels/binning.cuh, kernels/tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */

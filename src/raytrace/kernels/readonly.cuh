@@ -1,5 +1,5 @@
 /* src/raytrace/kernels/readonly.cuh. The kernel with spheres in the read-only cache.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_READONLY)
 #define RAYT__PART_READONLY
 /* ============================== KERNEL READONLY =============================================== */

@@ -1,5 +1,5 @@
 /* src/raytrace/kernels/shared.cuh. The kernel with spheres in shared memory.
-   Uses: intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_SHARED)
 #define RAYT__PART_SHARED
 /* ============================== KERNEL SHARED ================================================= */

@@ -1,5 +1,5 @@
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)

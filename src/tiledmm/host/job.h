@@ -1,5 +1,5 @@
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/. */
+   Uses: once/. Used by: host/, type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.

@@ -1,5 +1,5 @@
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
+   Uses: host/job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- how a device works on its rows ---------------------------------------------------------- */
 /* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.

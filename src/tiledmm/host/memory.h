@@ -1,5 +1,5 @@
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h. Used by: host/. */
+   Uses: host/job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- what is kept for the next call ---------------------------------------------------------- */
 /* One record for the program. It has pinned memory, which is slow to allocate; device memory stays

@@ -1,5 +1,5 @@
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/devices.h. Used by: type/host_layer.h. */
+   Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies

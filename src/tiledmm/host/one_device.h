@@ -1,5 +1,5 @@
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.

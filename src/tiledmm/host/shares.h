@@ -1,5 +1,5 @@
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */

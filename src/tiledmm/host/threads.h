@@ -1,5 +1,5 @@
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- helper threads -------------------------------------------------------------------------- */
 /* Copies the lines of a chunk, in the direction that its state says. */

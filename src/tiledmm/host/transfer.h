@@ -1,5 +1,5 @@
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/threads.h. Used by: host/one_device.h. */
+   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* ---- transfers ------------------------------------------------------------------------------- */
 /* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,

@@ -1,5 +1,7 @@
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: launch/plan.h, kernels/tensor/sizes.h. Used by: the launchers, type/. */
+   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
+   once/.
+   Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
    row to row, from column to column, from product to product. */

@@ -1,5 +1,6 @@
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: once/costs.h, launch/product.h. Used by: kernels/. */
+   Uses: kernels/common/sum.cuh, launch/product.h, once/.
+   Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/status.h, once/device.h. Used by: type/, host/. */
+   Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,

@@ -1,5 +1,6 @@
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: nothing. Used by: all parts. */
+   Uses: once/ptx.cuh.
+   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 

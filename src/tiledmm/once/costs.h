@@ -1,5 +1,5 @@
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/device.h, once/schedule.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
@@ -118,13 +118,6 @@ static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double are
 static inline double tmm__in_nanoseconds(double clocks)
 {
     return clocks / tmm__current_device()->gpu.clock;
-}
-
-/* Multiply-adds beyond which KERNEL DIRECT is not thought of. */
-static inline double tmm__direct_most(long long M, long long N)
-{
-    const int narrow = tmm__min(M, N) <= TMM__DIRECT_NARROW;
-    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
 }
 
 /* KERNEL PACK: what it leaves it has read, too. */

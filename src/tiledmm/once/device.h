@@ -1,5 +1,5 @@
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
+   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
    few tenths of a millisecond, so each is asked once. */

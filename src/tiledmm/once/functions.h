@@ -1,5 +1,5 @@
 /* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+   Uses: launch/product.h, kernels/. Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel

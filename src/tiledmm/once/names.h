@@ -133,6 +133,8 @@
 #define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
 #define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
 #define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
+#define tmm__xgemm__simple_competes    TMM_FN(gemm__simple_competes)
+#define tmm__xgemm__skinny_fits        TMM_FN(gemm__skinny_fits)
 #define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
 #define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
 #define tmm__xgemm__small              TMM_FN(gemm__small)

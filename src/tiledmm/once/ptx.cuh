@@ -1,6 +1,6 @@
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: the fast kernels. */
+   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */

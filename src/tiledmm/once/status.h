@@ -1,5 +1,6 @@
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h, once/kernels.h. Used by: all host code. */
+   Uses: once/config.h, once/types.h.
+   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */

@@ -1,7 +1,6 @@
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: nothing.
-   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
    (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h, once/kernels.h. Used by: all parts. */
+   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: once/kernels.h, launch/product.h, the launchers. Used by: type/dispatch.h. */
+   Uses: launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,

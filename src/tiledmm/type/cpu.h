@@ -1,5 +1,5 @@
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: once/arguments.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The arguments of tmm_?gemm_cpu. */
 typedef struct tmm__xcpu__product {

@@ -1,5 +1,7 @@
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, launch/product.h. Used by: callers. */
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
+   once/, type/choose.h.
+   Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -65,8 +67,7 @@ static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xg
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__min(p->M, p->N) <= TMM__SKINNY_MOST)
-        kernel = TMM_DIRECT;
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xgemm__skinny_fits(p)) kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. */

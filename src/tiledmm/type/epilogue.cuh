@@ -1,5 +1,5 @@
 /* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
-   Uses: once/config.h. Used by: kernels/. */
+   Uses: once/config.h. Used by: callers. */
 #if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
    variable of a kernel is meant by it. */

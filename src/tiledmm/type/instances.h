@@ -1,5 +1,5 @@
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
-   Uses: once/passes.h, kernels/. Used by: type/. */
+   Uses: once/config.h, kernels/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
    instances of each pass. */

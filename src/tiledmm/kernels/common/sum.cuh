@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/common/store.cuh. Used by: kernels/small/kernel.cuh, kernels/skinny/kernel.cuh,
-   kernels/outer/kernel.cuh. */
+   Uses: kernels/common/store.cuh, once/.
+   Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
+   launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -62,7 +63,7 @@ TMM_KERNEL void __launch_bounds__(256)
     __shared__ TMM_SUM sums[256];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
-    long long row = element / N, col = element % N;
+    long long row = element / N, col = element - row * N;
     bool inside = element < M * N;
     int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
     int first = group * share;

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/passes.h. Used by: kernels/direct/. */
+   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -13,4 +13,13 @@ enum { TMM__MEMBERS, TMM__GROUPS }; /* which threads are neighbours: see KERNEL 
 /* Blocks of its clusters, as a power of two, groups of such a block at most; K that they are
    not thought of up to. */
 enum { TMM__DIRECT_CLUSTER = 3, TMM__DIRECT_GROUPS = 64, TMM__DIRECT_CLUSTER_K = 256 };
+
+#if TMM__HOST
+/* Multiply-adds beyond which it is not thought of. */
+static inline double tmm__direct_most(long long M, long long N)
+{
+    const int narrow = (M < N ? M : N) <= TMM__DIRECT_NARROW;
+    return narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
+}
+#endif
 #endif

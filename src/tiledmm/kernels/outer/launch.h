@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/outer/kernel.cuh, kernels/outer/sizes.h, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {

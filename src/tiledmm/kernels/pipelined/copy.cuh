@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/pipelined/sizes.h, once/. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
    of C that a thread owns, are constants.

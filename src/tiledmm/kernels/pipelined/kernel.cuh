@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/pipelined/copy.cuh, kernels/pipelined/store.cuh, kernels/common/streamk.cuh.
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
    Used by: kernels/pipelined/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/pipelined/plan.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,

@@ -1,9 +1,6 @@
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/passes.h. Used by: kernels/pipelined/. */
+   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
-
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__ANY_BLOCKS(size) 2

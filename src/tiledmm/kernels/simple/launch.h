@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/global.cuh, kernels/simple/shared.cuh, kernels/simple/register.cuh, launch/product.h.
-   Used by: type/dispatch.h. */
+   Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -64,12 +63,32 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
     return TMM_OK;
 }
 
+/* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
+   has the same large tiles. */
+static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
+                                              const tmm__xgemm__kernel *row)
+{
+#if TMM__FAST
+    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+#else
+    (void)p, (void)row;
+    return 1;
+#endif
+}
+
 /* Tiles of 16; or of another edge, if that is the only one. */
 static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    (void)p;
-    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16);
+    return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
+           tmm__xgemm__simple_competes(p, row);
+}
+
+static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
+                                                const tmm__xgemm__kernel *row)
+{
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
+           tmm__xgemm__simple_competes(p, row);
 }
 
 static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
@@ -90,18 +109,6 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
 #undef TMM__ROW
 #endif
     tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
-}
-
-/* Not where TMM_PIPELINED, or TMM_TENSOR of double, has the same large tiles. */
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
-{
-#if TMM__FAST
-    if (tmm__xgemm__fast_competes(p, row) && (!TMM__IS_DOUBLE || tmm__xgemm__tensor_pays()))
-        return 0;
-#endif
-    (void)p;
-    return TMM__ALL_TILES || row->value == TMM_REGISTER_128;
 }
 
 static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,

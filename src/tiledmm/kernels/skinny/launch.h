@@ -1,11 +1,19 @@
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: launch/sum.h, launch/product.h. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__IS_FLOAT
+   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
+   Used by: once/kernels.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
+static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
+{
+    return p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST;
+}
+
+#if TMM__IS_FLOAT
 static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)
 {
     (void)row;
-    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
+    if (tmm__xgemm__skinny_fits(p)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
                      p->M, p->N, TMM__SKINNY_MOST);
@@ -104,8 +112,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
 static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
-    return (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) &&
-           tmm__xgemm__fast_competes(p, row);
+    return tmm__xgemm__skinny_fits(p) && tmm__xgemm__fast_competes(p, row);
 }
 
 /* L is the large operand, S the narrow one. */
@@ -137,4 +144,5 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
     return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
+#endif
 #endif

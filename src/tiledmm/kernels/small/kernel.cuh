@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/sum.cuh. Used by: kernels/small/launch.h. */
+   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/small/sizes.h, once/.
+   Used by: kernels/small/launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -58,7 +59,7 @@ enum {
     /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring; of a block. */
     tmm__small_warp = tmm__small_ring > tmm__small_part ? tmm__small_ring : tmm__small_part,
     tmm__small_bytes = TMM__SMALL_WARPS * tmm__small_warp,
-    /* That a multiprocessor has registers for. */
+    /* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
     tmm__small_blocks = sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096 ? 2 : 1
 };
 

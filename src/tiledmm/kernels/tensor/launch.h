@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/plan.h, launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                                                   const tmm__xgemm__kernel *row)

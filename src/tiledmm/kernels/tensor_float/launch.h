@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/costs.h, launch/product.h, launch/hooks.h. Used by: once/kernels.h, type/. */
+   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {

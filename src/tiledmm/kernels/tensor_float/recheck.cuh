@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/tensor_float/bf16x6.cuh, kernels/common/store.cuh.
-   Used by: kernels/tensor_float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
+   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor_float/, once/.
+   Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond

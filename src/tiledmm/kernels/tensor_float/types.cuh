@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share.
-   Uses: once/schedule.h. Used by: kernels/tensor_float/. */
+   Uses: once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT

@@ -1,7 +1,8 @@
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/tensor_float/numbers.cuh, ptx.cuh.
-   Used by: kernels/tensor_float/wgmma_store.cuh, wgmma_tiles.cuh, wgmma_kernel.cuh, launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/ptx.cuh,
+   kernels/tensor_float/types.cuh, once/config.h, once/passes.h.
+   Used by: kernels/tensor_float/, type/instances.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
    memory. */

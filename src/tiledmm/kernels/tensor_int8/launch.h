@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/tables.h, launch/product.h, launch/hooks.h.
-   Used by: once/kernels.h, type/. */
+   Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
                                                 const tmm__xgemm__kernel *row)
