@@ -1448,10 +1448,10 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
    loses without one is in bench/notes/small.md. */
-#define TMM__SMALL_LIST(_)                  \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16))   \
-    TMM__IF_NOT_DOUBLE(_(2, 16x32, 16, 32)) \
-    TMM__IF_FLOATING(_(3, 32x32, 32, 32))   \
+#define TMM__SMALL_LIST(_)                \
+    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
+    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
     TMM__IF_FLOAT(_(4, 32x64, 32, 64))
 #define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
 #define TMM__SMALL_COLS (TMM__SMALL_LIST(TMM__VALUE_2) 0)
@@ -2920,8 +2920,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define TMM__SAME_44(name) , name
 #define TMM__SAME_55(name) , name
 #define TMM__SAME_66(name) , name
-#define TMM__NAME_IN_PASS(pass, name, ...) \
-    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(name), , )
+#define TMM__NAME_IN_PASS(pass, ...) \
+    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(TMM__HEAD(__VA_ARGS__, 0)), , )
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
@@ -6102,11 +6102,6 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_FLOAT(...)
 #endif
-#if TMM__IS_DOUBLE
-#define TMM__IF_NOT_DOUBLE(...)
-#else
-#define TMM__IF_NOT_DOUBLE(...) __VA_ARGS__
-#endif
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
@@ -7868,7 +7863,7 @@ TMM_KERNEL void __launch_bounds__(256)
                    const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                    long long ldc, long long batchC)
 {
-    __shared__ TMM_SUM sums[256];
+    __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
@@ -7885,12 +7880,14 @@ TMM_KERNEL void __launch_bounds__(256)
             partials += M * N;
         }
     }
-    sums[group * lanes + threadIdx.x] = sum;
-    __syncthreads();
-    if (group > 0 || !inside) return;
+    if (groups > 1) {
+        sums[group * 32 + threadIdx.x] = sum;
+        __syncthreads();
+        if (group > 0) return;
 #pragma unroll
-    for (int g = 1; g < TMM__SUM_GROUPS; g++)
-        if (g < groups) sum += sums[g * lanes + threadIdx.x];
+        for (int g = 1; g < TMM__SUM_GROUPS; g++) sum += sums[g * 32 + threadIdx.x];
+    }
+    if (!inside) return;
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
@@ -8533,7 +8530,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                 0;
     int line0, k0, apart;
     if (ALONG_K) {
-        line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
+        line0 = warp * ((int)LINES / TMM__SKINNY_WARPS) + lane / LANES;
         k0 = lane % LANES * (wide ? WIDE : 1);
     } else {
         line0 = lane % LANES * (wide ? WIDE : 1);
@@ -14464,7 +14461,7 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
    Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
-#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+#define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
 static_assert(
     TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 3 : 1),
     "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");
@@ -17939,7 +17936,6 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_SUM
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
-#undef TMM__IF_NOT_DOUBLE
 #undef TMM__ALL_TILES
 #undef TMM__IF_ALL_TILES
 #undef TMM__IF_FLOATING

@@ -85,6 +85,7 @@ EXTERN_C EVERYWHERE void *memcpy(void *, const void *, size_t);
 EXTERN_C EVERYWHERE void *memset(void *, int, size_t);
 EXTERN_C void *memmove(void *, const void *, size_t);
 EXTERN_C int memcmp(const void *, const void *, size_t);
+EXTERN_C char *strstr(const char *, const char *);
 EXTERN_C size_t strlen(const char *);
 EXTERN_C int strcmp(const char *, const char *), strncmp(const char *, const char *, size_t);
 EXTERN_C char *strerror(int);

@@ -30,8 +30,8 @@
 #define TMM__SAME_44(name) , name
 #define TMM__SAME_55(name) , name
 #define TMM__SAME_66(name) , name
-#define TMM__NAME_IN_PASS(pass, name, ...) \
-    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(name), , )
+#define TMM__NAME_IN_PASS(pass, ...) \
+    TMM__SECOND(TMM__JOIN(TMM__SAME_##pass, TMM__PASS)(TMM__HEAD(__VA_ARGS__, 0)), , )
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 

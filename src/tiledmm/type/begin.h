@@ -27,11 +27,6 @@
 #else
 #define TMM__IF_FLOAT(...)
 #endif
-#if TMM__IS_DOUBLE
-#define TMM__IF_NOT_DOUBLE(...)
-#else
-#define TMM__IF_NOT_DOUBLE(...) __VA_ARGS__
-#endif
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else

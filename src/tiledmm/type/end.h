@@ -12,7 +12,6 @@
 #undef TMM_SUM
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
-#undef TMM__IF_NOT_DOUBLE
 #undef TMM__ALL_TILES
 #undef TMM__IF_ALL_TILES
 #undef TMM__IF_FLOATING

@@ -60,7 +60,7 @@ TMM_KERNEL void __launch_bounds__(256)
                    const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                    long long ldc, long long batchC)
 {
-    __shared__ TMM_SUM sums[256];
+    __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
@@ -77,12 +77,14 @@ TMM_KERNEL void __launch_bounds__(256)
             partials += M * N;
         }
     }
-    sums[group * lanes + threadIdx.x] = sum;
-    __syncthreads();
-    if (group > 0 || !inside) return;
+    if (groups > 1) {
+        sums[group * 32 + threadIdx.x] = sum;
+        __syncthreads();
+        if (group > 0) return;
 #pragma unroll
-    for (int g = 1; g < TMM__SUM_GROUPS; g++)
-        if (g < groups) sum += sums[g * lanes + threadIdx.x];
+        for (int g = 1; g < TMM__SUM_GROUPS; g++) sum += sums[g * 32 + threadIdx.x];
+    }
+    if (!inside) return;
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }

@@ -2,7 +2,7 @@
    Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
-#define TMM__NAMED(pass, name, ...) +((name) == 8 || (name) == 16 || (name) == 32)
+#define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
 static_assert(
     TMM__ONE_TILE || (0 TMM__SHARED_LIST(TMM__NAMED)) == (TMM__ALL_TILES ? 3 : 1),
     "TMM__SHARED_LIST must have 8, 16 and 32: TMM_SHARED_8 and its like name these tiles");

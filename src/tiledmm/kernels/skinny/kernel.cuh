@@ -256,7 +256,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                 0;
     int line0, k0, apart;
     if (ALONG_K) {
-        line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
+        line0 = warp * ((int)LINES / TMM__SKINNY_WARPS) + lane / LANES;
         k0 = lane % LANES * (wide ? WIDE : 1);
     } else {
         line0 = lane % LANES * (wide ? WIDE : 1);
