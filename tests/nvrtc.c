@@ -119,10 +119,10 @@ static const char kernels[] = SIMPLE("s") FAST("s")
                   "tmm_sgemm_register_64 tmm_sgemm_small_16x32 tmm_sgemm_small_32x64 "
                   "tmm_sgemm_skinny_k_4 tmm_sgemm_skinny_k_16 tmm_sgemm_skinny_lines_4 "
                   "tmm_sgemm_skinny_lines_16 tmm_sgemm_pipelined_any tmm_sgemm_pipelined_tn "
-                  "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d")
-                      FLOATING("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
-                                    "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " SIMPLE("i")
-                                        FAST("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
+                  "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d") FLOATING(
+                      "d") "tmm_dgemm_small_16x32 tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
+                           "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " SIMPLE("i")
+                               FAST("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
 
 int main(int count, char **words)
 {
