@@ -7508,11 +7508,11 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
    16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
-   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   a step of TN has 1024 multiply-adds and 88 other instructions; see
    bench/notes/pipelined.md.
 
    The order of the main loop depends on all code around it. With other forms of the functions
-   below TN and NN were slower: bench/notes/pipelined.md.
+   below TN was slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -14612,8 +14612,8 @@ static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(in
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Its costs: those of ANY, and as A^T B and A B. Others have the area of the latter, so their costs,
-   too. */
+/* Its costs: those of ANY and of TN. One that copies A along k has those of an instance for A B, which
+   was measured and is no more; others have its area, so its costs, too. */
 static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
     const tmm__xpipelined__instance *i)
 {

@@ -59,11 +59,11 @@
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
    16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
-   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   a step of TN has 1024 multiply-adds and 88 other instructions; see
    bench/notes/pipelined.md.
 
    The order of the main loop depends on all code around it. With other forms of the functions
-   below TN and NN were slower: bench/notes/pipelined.md.
+   below TN was slower: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines

@@ -22,8 +22,8 @@ static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(in
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Its costs: those of ANY, and as A^T B and A B. Others have the area of the latter, so their costs,
-   too. */
+/* Its costs: those of ANY and of TN. One that copies A along k has those of an instance for A B, which
+   was measured and is no more; others have its area, so its costs, too. */
 static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
     const tmm__xpipelined__instance *i)
 {
