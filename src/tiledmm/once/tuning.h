@@ -390,7 +390,7 @@ static const tmm__costs tmm__measured = {
                 64,                                                      /* tile_m */
                 64,                                                      /* tile_n */
                 2,                                                       /* width */
-                {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}, /* block */
+                {3700, 1900, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}, /* block */
             },
             {
                 64,                                                /* tile_m */
@@ -414,10 +414,10 @@ static const tmm__costs tmm__measured = {
         32,     /* reduce_wide_from */
         5290,   /* last */
         7980,   /* last_slice */
-        11100,  /* even */
-        1.04,   /* even_step */
-        0.253,  /* even_partial */
-        0.0559, /* even_held */
+        12900, /* even */
+        1.1, /* even_step */
+        0.2, /* even_partial */
+        0.1, /* even_held */
         2500,   /* cluster */
         0.25,   /* cluster_round */
         1.5,    /* within */
