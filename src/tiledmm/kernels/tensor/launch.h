@@ -28,8 +28,7 @@ static_assert(
     "larger ones take no operands smaller than their tile");
 #undef TMM__CHECK
 
-/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
-   behind a short first one begin within them. */
+/* Whether lines of an operand begin where sectors of L2 do, which have 32 bytes. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
