@@ -14603,7 +14603,7 @@ typedef struct tmm__xpipelined__instance {
     const void *kernel;
 } tmm__xpipelined__instance;
 
-/* Instance number n, NULL behind the last. */
+/* Instance number n, NULL after the last. */
 static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
 #define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
@@ -14764,7 +14764,7 @@ static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long li
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
-   with a sector, and steps behind a short one would not. */
+   with a sector, and steps after a short one would not. */
 static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
 {
     const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
@@ -14773,7 +14773,7 @@ static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__x
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
-   every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
+   every other line, if they do not lie as sectors; or all of an operand, after a short step. */
 static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
                                                int short_last, double tile_m, double tile_n)
 {

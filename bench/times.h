@@ -1,4 +1,4 @@
-/* A file of times of plans: bench/shapes --plans writes it, bench/fit/fit reads it. Included behind
+/* A file of times of plans: bench/shapes --plans writes it, bench/fit/fit reads it. Included after
    plans.h, tiledmm.cuh and summary.h.
    Two lines say on what it was measured, the third names the columns. Then there is a line for each
    plan that was timed in turn with the others, and one for the fastest of each kernel. The choice
@@ -38,7 +38,7 @@ static inline void write_time(FILE *file, double ns)
         fprintf(file, ",%.4g", ns);
 }
 
-/* A plan, behind the shape. `how`: NULL, if the kernel has one plan alone. */
+/* A plan, after the shape. `how`: NULL, if the kernel has one plan alone. */
 static inline void write_times(FILE *file, tmm_kernel kernel, const plan *how, double ns,
                                double predicted)
 {

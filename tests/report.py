@@ -577,7 +577,7 @@ def make_stand_ins():
     call = f'#!/bin/sh\nexec "{sys.executable}" "{os.path.abspath(__file__)}" --stand-in "$0" "$@"\n'
     for name in names:
         script(os.path.join(PROGRAMS, name + ".cpu"), call)
-    # nvcc: "compiles" a stand-in to the name behind -o
+    # nvcc: "compiles" a stand-in to the name after -o
     script(os.path.join(BIN, "nvcc"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; shift; done\n"
            "[ \"$1\" = --version ] && echo 'release 13.0, V13' && exit\n"
            "[ -z \"$REPORT_TEST_SLOW\" ] || { echo nvcc >>\"$REPORT_TEST_LOG\"; sleep \"$REPORT_TEST_SLOW\"; }\n"

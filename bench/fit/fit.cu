@@ -275,7 +275,7 @@ static void read_text(fit *f)
 }
 
 /* Puts the next number of the text where it is in tmm__costs: the next double, if that has its
-   value, else the next int. Two ints of 0 look like a double: a 0 behind an int is one, too. */
+   value, else the next int. Two ints of 0 look like a double: a 0 after an int is one, too. */
 static void place(fit *f, constant *c, size_t *offset)
 {
     const char *table = (const char *)&tmm__measured;
