@@ -41,8 +41,8 @@
                     back: the first that hides the rest ends the search. By far the fastest
 
    RULES that callers may rely on
-     Every kernel, every device and the CPU give the same bytes, in every run, whatever compiler
-     options are in force (-use_fast_math, -fmad, -O3, -march=native): rounding is written out.
+     Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
+     (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
      Radii below 2^-20 or above 1e18 (negative, 0, infinite, NaN), |z| above 1e18 and coordinates
      that are NaN: never hit. Colours outside 0 .. 1 are clamped, NaN is 0.
      Nothing is written outside the image. An image of no pixels does nothing; no spheres give
@@ -82,7 +82,7 @@
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
      per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
      RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
-     order of the stream from a pool of this header's own, which keeps up to 64 MB for the next.
+     order of the stream. It comes from a pool of this header's own, which keeps up to 64 MB.
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals
@@ -309,9 +309,9 @@ typedef struct RAYT_ALIGN rayt_sphere {
 #define RAYT_NOTHING    -4e18f              /* the depth of a ray that has hit nothing yet */
 
 /* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
-   instruction that rounds once instead of twice, here and not there, and images would differ in a
-   few bytes. On the device the intrinsics are exempt from that; on the host a value that has been
-   through a volatile variable is a rounded float, under any optimisation and on any unit. */
+   instruction that rounds once instead of twice. They do so here and not there: images would differ
+   in a few bytes. On the device the intrinsics are exempt from that. On the host a value that has
+   been through a volatile variable is a rounded float, under any optimisation and on any unit. */
 #ifdef __CUDA_ARCH__
 #define RAYT_ROUND(on_device, on_host) return on_device
 #else
@@ -440,8 +440,8 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
                                  unsigned char *image, int width, int height, rayt_stream stream);
 
 /* The same for a band: the rows first_row .. first_row + rows - 1 of that image go to `band`,
-   which has 4 * width * rows bytes. For images beyond device memory, for several devices, and for
-   GPUs that also drive a display, where a launch must not take longer than a second or two. */
+   which has 4 * width * rows bytes. For images beyond device memory and for several devices; also
+   for GPUs that drive a display, where a launch must not take longer than a second or two. */
 RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spheres, int count,
                                       unsigned char *band, int width, int height, int first_row,
                                       int rows, rayt_stream stream);
@@ -600,8 +600,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
 /* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
-   warp want the same address. A load from there brings 8 bytes at most, where one from global
-   memory brings 16, and takes as long for 4 bytes as for 8. Hence as few loads as possible: two
+   warp want the same address. A load from there brings 8 bytes at most; one from global memory
+   brings 16. It takes as long for 4 bytes as for 8. Hence as few loads as possible: two
    spheres lie together in such an order that 3 loads bring what 2 tests need. The spheres have to
    be copied into constant memory anyway; rayt_split puts them in that order and squares radii.
 
@@ -2214,8 +2214,8 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
    here one block of the fixed Huffman code. Each row holds the differences of its pixels from
-   their left neighbours (filter 1), and repeated bytes, such as the zeros of a plain background,
-   become runs. Bits are collected into `data` and leave as IDAT chunks of 64 kB. */
+   their left neighbours (filter 1). Repeated bytes, such as the zeros of a plain background, become
+   runs. Bits are collected into `data` and leave as IDAT chunks of 64 kB. */
 typedef struct rayt__png {
     FILE *stream;
     unsigned crc[256];

@@ -1556,9 +1556,9 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 #define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* The instances: pass, name, warps side by side (two above each other), matrices of 16 x 8 of a warp
-   above each other (four side by side), elements to a copy, blocks to a multiprocessor. With 1
-   matrix its tile can be tall. */
+/* The instances: pass, name, warps side by side, matrices of a warp above each other, elements to a
+   copy, blocks to a multiprocessor. Two warps are above each other; a matrix is 16 x 8, and four are
+   side by side. With 1 matrix the tile can be tall. */
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
@@ -3636,10 +3636,10 @@ static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 }
 
 /* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
-   columns read these at the same time if they begin at the same k, so that memory gives them once.
-   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
-   over the launch like events of a Poisson process: the bytes that go by between two of them are
-   more than L2 keeps with a chance of exp(-n kept / all). */
+   columns that begin at the same k read these at the same time: memory gives them once. Even shares
+   begin anywhere. The n tiles of a row read a part of A at n times. These are spread over the launch
+   like events of a Poisson process: the bytes that go by between two of them are more than L2 keeps
+   with a chance of exp(-n kept / all). */
 static inline double tmm__again(const tmm__division *d)
 {
     const double A = d->load.a_bytes, B = d->load.bytes - A;
@@ -6512,9 +6512,9 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #define tmm_fetch_quad    tmm__fetch_quad
 #define tmm_put_quad      tmm__put_quad
 /* ============================== KERNEL REGISTER =============================================== */
-/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
-   that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
-   256 threads own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
+/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers. So the
+   2 TMM_BLOCK elements that it reads from shared memory serve TMM_BLOCK^2 multiply-adds. 256 threads
+   own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
 
    Tile of C, TMM_BLOCK 8: 8 warps of 32 rows x 64 columns. Within a warp, 4 x 8 lanes with four
    quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
@@ -6531,10 +6531,10 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    conflicts; lanes above each other read the same quad, which is broadcast. They lie in squares of
    2 x 2: where neighbours in pairs read the same, such a load takes two rounds, not four.
 
-   Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
-   one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
-   memory into registers before the arithmetic on this step, and stored to the other buffer after
-   it; one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
+   Along k the block advances by DEPTH = 1024 / TILE (8 or 16). So each thread copies one quad of A
+   and one of B. There are two buffers. The quads of the next step are fetched from global memory
+   into registers before the arithmetic on this step. After it they are stored to the other buffer;
+   one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
 
    Global loads: 2 M N K / TILE elements, TILE / 4 FLOP per byte in float (32 for TILE 128).
    Shared loads: TMM_BLOCK / 4 FLOP per byte. What bounds it for TMM_BLOCK 8: the multiply-add
@@ -6855,8 +6855,8 @@ static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alp
     return value;
 }
 
-/* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
-   column `col` on, as far as the mask has them. It has no branches. It serves single elements, C
+/* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
+   the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
 static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col,
                                                           const int count, unsigned mask,
@@ -7465,10 +7465,10 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
       |         |         |      |24|25|26|27|28|29|30|31|24|       |
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
-   The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
-   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
-   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   The instance for any operands is the only one for types other than float. It has half as many
+   rows: 8 x 8 a thread, 64 x 128 in all. Three of its blocks (of 8 bytes: two) share a
+   multiprocessor. Its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other.
+   It copies units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
    Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
    of A] and then [k][column of B]. While one is worked on, the others are being filled:
@@ -8700,7 +8700,7 @@ enum {
 #if TMM__BODIES
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
-   Two lines and two k at a time are copied without a branch between them, for a copy waits for the
+   Two lines and two k at a time are copied without a branch between them: a copy waits for the
    instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
 static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
                                                        const TMM_TYPE *x, long long line_stride,
@@ -9479,8 +9479,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
        shared memory               96 KB         48 KB       48 KB       a block
        cycles a step               2048          512         256         of the tensor cores
          measured, one NVIDIA H200 2130          630         405         of a block that is alone
-   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
-   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
+   What bounds it: with large tiles the tensor cores, 96% busy at 4096 x 4096 x 4096. They take
+   16 x 8 x 8 multiply-adds in 32 cycles of a scheduler. With small tiles L2 bounds it, or, if a
    multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
    limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
@@ -9740,8 +9740,8 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
 #endif
 
 #if TMM__TENSOR_WIDTH == 1
-/* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
-   before M and columns before N. C is not aligned to two elements: stores of the neighbours that a
+/* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
+   columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
 static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
@@ -14603,7 +14603,7 @@ typedef struct tmm__xpipelined__instance {
     const void *kernel;
 } tmm__xpipelined__instance;
 
-/* Instance number n, NULL behind the last. */
+/* Instance number n, NULL after the last. */
 static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
 #define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
@@ -14757,15 +14757,14 @@ static_assert(
     "larger ones take no operands smaller than their tile");
 #undef TMM__CHECK
 
-/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
-   behind a short first one begin within them. */
+/* Whether lines of an operand begin where sectors of L2 do, which have 32 bytes. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
-   with a sector, and steps behind a short one would not. */
+   with a sector, and steps after a short one would not. */
 static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
 {
     const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
@@ -14774,7 +14773,7 @@ static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__x
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
-   every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
+   every other line, if they do not lie as sectors; or all of an operand, after a short step. */
 static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
                                                int short_last, double tile_m, double tile_n)
 {

@@ -1,5 +1,5 @@
-/* bench/accuracy.cu - how far the float or double products of tiledmm.cuh are from the exact ones,
-   on data that is kind and data that is not, beside cuBLAS.
+/* bench/accuracy.cu - the errors of the float or double products of tiledmm.cuh, on data that is
+   kind and data that is not, beside cuBLAS.
 
    Build   nvcc -O3 -arch=native bench/accuracy.cu -DWITH_CUBLAS -lcublas -o accuracy
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;

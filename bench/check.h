@@ -1,5 +1,5 @@
 /* Matrices on the device with guards around them, and the checks of products: what bench/gemm.cu
-   and bench/shapes.cu share. Included behind tiledmm.cuh, and as common.h needs it. */
+   and bench/shapes.cu share. Included after tiledmm.cuh, and as common.h needs it. */
 #ifndef BENCH_CHECK_H
 #define BENCH_CHECK_H
 #include "common.h"

@@ -1,5 +1,5 @@
 /* What the programs in bench/ share: words to the user, options, CSV files, versions, numbers. Each
-   defines BENCH, its name, and includes this behind the header that it measures, and behind those
+   defines BENCH, its name, and includes this after the header that it measures, and after those
    of cuBLAS where it has them. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H

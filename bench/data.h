@@ -1,4 +1,4 @@
-/* Operands other than uniform ones, for bench/accuracy.cu and bench/gemm.cu. Included behind
+/* Operands other than uniform ones, for bench/accuracy.cu and bench/gemm.cu. Included after
    tiledmm.cuh. */
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H

@@ -1,4 +1,4 @@
-/* The device that a bench measures, the current one, and its cuBLAS. Included behind tiledmm.cuh
+/* The device that a bench measures, the current one, and its cuBLAS. Included after tiledmm.cuh
    and, where it is there, cublas_v2.h. */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Matrices are row-major: A is stored M x K, or K x M with opA = T, with lda; B and C likewise. Of a
-   batch one lies behind the other. The first begins `offset` elements behind an aligned address. */
+   batch one lies after the other. The first begins `offset` elements after an aligned address. */
 typedef struct shape {
     int opA, opB; /* 'N' or 'T' */
     long long M, N, K, lda, ldb, ldc, batch, offset;

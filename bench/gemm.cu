@@ -1,6 +1,6 @@
-/* bench/gemm.cu - the products of tiledmm.cuh by kernels that are named, beside all that cuBLAS offers,
-   and both beside what the device's units and memory were measured to give in the same run. How well
-   TMM_AUTO does at shapes from people's work or at random ones is for bench/shapes.cu.
+/* bench/gemm.cu - the products of tiledmm.cuh by kernels that are named, beside all that cuBLAS
+   offers. Beside both stands what the device's units and memory give, measured in the same run. How
+   well TMM_AUTO does at shapes from people's work or at random ones is for bench/shapes.cu.
 
    Build   nvcc -O3 -arch=native bench/gemm.cu -lcublas -lcublasLt -o gemm
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;

@@ -1,5 +1,5 @@
-/* bench/host.cu - products from host memory to host memory, and over several devices, beside
-   cublasXt and beside what copies and arithmetic alone take in the same run.
+/* bench/host.cu - products from host memory to host memory, and over several devices. Beside them
+   stand cublasXt and what copies and arithmetic alone take in the same run.
 
    Build   nvcc -O3 -arch=native bench/host.cu -lcublas -o host
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native)

@@ -1,4 +1,4 @@
-/* What a device's units and memory give at most, measured by loops of nothing else. Included behind
+/* What a device's units and memory give at most, measured by loops of nothing else. Included after
    tiledmm.cuh and cublas_v2.h. */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H

@@ -1,4 +1,4 @@
-/* The algorithms that cublasLt proposes for a product, for bench/gemm.cu. Included behind race.h;
+/* The algorithms that cublasLt proposes for a product, for bench/gemm.cu. Included after race.h;
    without cublasLt.h there are none. */
 #ifndef BENCH_LT_H
 #define BENCH_LT_H

@@ -1,5 +1,5 @@
 /* Products over several devices, and copies to and from them, as bench/host.cu times them: by the
-   clock of the host. Included behind tiledmm.cuh. */
+   clock of the host. Included after tiledmm.cuh. */
 #ifndef BENCH_PLACES_H
 #define BENCH_PLACES_H
 #include "product.h"

@@ -1,6 +1,6 @@
 /* A product as benches multiply it: matrices in the pool of a device, by tiledmm.cuh and by those it
    is compared with: cublas?gemm, or PEER, the header that bench/peer.cu was built with. Included
-   behind tiledmm.cuh and, where it is there, cublas_v2.h. */
+   after tiledmm.cuh and, where it is there, cublas_v2.h. */
 #ifndef BENCH_PRODUCT_H
 #define BENCH_PRODUCT_H
 #include "device.h"

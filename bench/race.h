@@ -1,4 +1,4 @@
-/* Contenders for a product: their checks, and their times in turn. Included behind tiledmm.cuh and,
+/* Contenders for a product: their checks, and their times in turn. Included after tiledmm.cuh and,
    where it is there, cublas_v2.h. A bench that is run by a clock of its own (tests/shapes/clock.h)
    defines KNOWN_CLOCK. */
 #ifndef BENCH_RACE_H

@@ -1,4 +1,4 @@
-/* What a device can do at most, for bench/shapes.cu. Included behind tiledmm.cuh and summary.h. */
+/* What a device can do at most, for bench/shapes.cu. Included after tiledmm.cuh and summary.h. */
 #ifndef BENCH_RATES_H
 #define BENCH_RATES_H
 #include "summary.h"

@@ -10,8 +10,8 @@
    Scenes are random and new in each run; --seed repeats one.
 
    "lab" are the kernels of the exercise as a student writes them: a record of seven floats, read
-   one by one, 16 x 16 threads, whatever contraction of a * b + c the compiler likes (which changes
-   a few bytes of the image: see the column "differ"). "lab rounded" is the global one without
+   one by one, 16 x 16 threads. The compiler contracts a * b + c as it likes, which changes a few
+   bytes of the image: see the column "differ". "lab rounded" is the global one without
    contraction. The other names are those of raytrace.cuh; "call" includes all that rayt_render
    does, where that is more than one kernel: "constant" is the kernel alone, with the scene in
    constant memory, and "constant call" fills it, too. Names with a number are KERNEL TILE with that

@@ -32,12 +32,12 @@
      has all shapes but vectors. int is measured beside another header, or where it is asked for.
      cublas?gemm is in its default mode, without TF32, with a workspace of 32 MiB, as on sm_90.
    - Inputs are uniform in (-1, 1); all that lies between and around matrices is NaN. C is poisoned
-     with NaN before the call that is checked. All of it must be written, and nothing else; at least
-     512 elements (all of a small C) are compared with sums in twice the precision of double, and
-     must keep (K + 2) u |A||B|, and 32 u |A||B|, which TF32 does not; all are compared with those of
+     with NaN before the call that is checked. All of it must be written, and nothing else. At least
+     512 elements (all of a small C) are compared with sums in twice the precision of double. They
+     must keep (K + 2) u |A||B|, and 32 u |A||B|, which TF32 does not. All are compared with those of
      cuBLAS. No product underflows.
-   - Ours and theirs in turn: seven slices of 6 ms each; where a call takes 200 us or more, three of
-     300 ms, since power then sets the clock, as in a program that does nothing else. The median. The
+   - Ours and theirs in turn: seven slices of 6 ms each, of which the median counts. Where a call takes
+     200 us or more, three of 300 ms: power then sets the clock, as in a program that goes on. The
      column `ms` says for how long ours was measured. Where one of them takes less than 50 us, both
      are timed in CUDA graphs of 20 to 250 calls, else on a stream.
    - Operands that do not fit L2 twice take turns with copies of them, twice as large as L2 together:
@@ -45,19 +45,19 @@
      them: "warm". --cold has all of them cold.
    - --least RATIO fails where ours is slower than that. One measurement varies by some 2%, so a shape
      that is below is measured once more, and the better of both counts.
-   - The summary has kinds first, then the sum of all times of cuBLAS over the sum of ours, then means
-     of all shapes, which tiny ones make.
+   - The summary has kinds first, then the sum of all times of cuBLAS over the sum of ours. Last come
+     the means of all shapes, which tiny ones make.
    - The limit is whatever takes longest: A, B and C once through memory, 2 M N K operations, or an
-     empty kernel with a block for each multiprocessor, in a graph or on a stream as they are, measured
-     in this run. Rates come from a table. Warm operands may be faster than memory.
+     empty kernel with a block for each multiprocessor. That kernel is measured in this run, in a graph
+     or on a stream as they are. Rates come from a table. Warm operands may be faster than memory.
    - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
      numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
      tensor the numbers of a second round, are with packed operands. Behind "whole" stand the warps
      of a block (outer) or of a tile (small). tensor_int8 has no plans: the device chooses. --plans
      forces each plan that the launcher compares, one by one; of numbers of slices that are less
      than a quarter apart, one. Plans that are 15% behind the fastest after two slices are timed no
-     further, nor are those that are half as long again when first called, or 40% behind before
-     slices of 300 ms. bench/times.h says what is in the file. */
+     further. Nor are those that take half as long again when first called, and those that are 40%
+     behind before slices of 300 ms. bench/times.h says what is in the file. */
 #include "plans.h"
 #define TMM_FLOAT_TENSOR  0 /* compiled, but taken only where they are asked for */
 #define TMM_DOUBLE_TENSOR 0

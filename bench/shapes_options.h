@@ -1,4 +1,4 @@
-/* What bench/shapes.cu is asked for, and its shapes. Included behind tiledmm.cuh and summary.h. */
+/* What bench/shapes.cu is asked for, and its shapes. Included after tiledmm.cuh and summary.h. */
 #ifndef BENCH_SHAPES_OPTIONS_H
 #define BENCH_SHAPES_OPTIONS_H
 #include "summary.h"

@@ -1,5 +1,5 @@
-/* Many host threads at once: random products of all kernels, types, operations and batches, each from
-   a thread with a stream of its own, a quarter of them captured and launched as graphs. Each product
+/* Many host threads at once: random products of all kernels, types, operations and batches. Each
+   thread has a stream of its own; a quarter of the products is captured and launched as graphs. Each
    is first made alone and compared with a sum in double precision; under stress it must have the
    same bits. A thread ends after a while and another begins, since what a thread remembers of a
    device must hold whatever other threads do.

@@ -1,5 +1,5 @@
 /* What bench/shapes.cu has measured: a row for each shape and type, and what is said of all of
-   them. Included behind plans.h, tiledmm.cuh and draw.h. */
+   them. Included after plans.h, tiledmm.cuh and draw.h. */
 #ifndef BENCH_SUMMARY_H
 #define BENCH_SUMMARY_H
 #include "draw.h"

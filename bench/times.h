@@ -1,8 +1,8 @@
-/* A file of times of plans: bench/shapes --plans writes it, bench/fit/fit reads it. Included behind
+/* A file of times of plans: bench/shapes --plans writes it, bench/fit/fit reads it. Included after
    plans.h, tiledmm.cuh and summary.h.
-   Two lines say on what it was measured, the third names the columns. Then a line for each
-   plan that was timed in turn with the others, and for the fastest of each kernel, the choice of
-   TMM_AUTO or TMM_AUTO_TENSOR first:
+   Two lines say on what it was measured, the third names the columns. Then there is a line for each
+   plan that was timed in turn with the others, and one for the fastest of each kernel. The choice
+   of TMM_AUTO or TMM_AUTO_TENSOR is the first:
    - shape, on the first line of each shape and type alone: the type; ops; M N K lda ldb ldc batch
      offset, the last two where they are not 1 and 0; warm or cold operands; timed in a graph or on a
      stream;
@@ -38,7 +38,7 @@ static inline void write_time(FILE *file, double ns)
         fprintf(file, ",%.4g", ns);
 }
 
-/* A plan, behind the shape. `how`: NULL, if the kernel has one plan alone. */
+/* A plan, after the shape. `how`: NULL, if the kernel has one plan alone. */
 static inline void write_times(FILE *file, tmm_kernel kernel, const plan *how, double ns,
                                double predicted)
 {

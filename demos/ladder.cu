@@ -1,4 +1,4 @@
-/* ladder.cu - the first three rungs as lecture slides have them, beside those of tiledmm.cuh.
+/* ladder.cu - the textbook versions of the first three rungs, next to those of tiledmm.cuh.
 
    C = alpha A B + beta C, row-major: A is M x K, B is K x N, C is M x N. Each rung keeps more of
    its operands nearer to the arithmetic units: in caches, in shared memory, in registers.
@@ -130,7 +130,7 @@ static unsigned random_number(void)
 }
 
 /* The largest error over (K + 2) 2^-24 (|alpha| |A||B| + |beta C|), of all elements or of random
-   ones, half of them in the last row or column; infinity if one is NaN, or one behind C is not. */
+   ones, half of them in the last row or column; infinity if one is NaN, or one after C is not. */
 static double largest_error(double alpha, double beta)
 {
     int all = c_count <= 10 * SAMPLES;
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
         long size = strtol(argv[n], &end, 10);
         if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h"))
             exit(printf("usage: ladder [M N K] [--csv FILE]     (default: %d %d %d)\n"
-                        "Times the first rungs of lecture slides beside tiledmm.cuh.\n",
+                        "Times textbook versions of the first rungs next to tiledmm.cuh.\n",
                         M, N, K) < 0);
         if (!strcmp(argv[n], "--csv") && n + 1 < argc)
             path = argv[++n];

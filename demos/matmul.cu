@@ -1,7 +1,7 @@
 /* matmul.cu - one product C = A B by every kernel of tiledmm.cuh and by the CPU, timed and checked.
 
-   It answers the questions of a first course: how much faster than the CPU, what a tile in shared
-   memory gains, what registers gain, what copies cost, how far each is from the device's limit.
+   It answers the questions of a first course. How much faster than the CPU is it? What do a tile in
+   shared memory and registers gain, what do copies cost? How far is each from the device's limit?
 
    Build   nvcc demos/matmul.cu -o matmul            (add -arch=native for your own GPU's code,
            -O3 -Xcompiler -fopenmp                    these for CPU rows with all threads,

@@ -1,6 +1,6 @@
 /* matmul_mpi.cu - one product over any number of MPI ranks, each on its GPU: SUMMA, with broadcasts
-   that run while the previous product does, timed from one rank to all, beside a model that says
-   what more nodes would give and where it stops.
+   that run while the previous product does. It is timed from one rank to all, next to a model that
+   says what more nodes would give and where it stops.
 
    The ranks form a grid of R x C, as near to a square as their number allows. Each owns a block of
    A, B and C, of about N/R x N/C; nobody ever has a whole matrix. C grows panel by panel along k:
@@ -514,8 +514,8 @@ static int write_csv(const char *name, int try_only)
     return good;
 }
 
-/* What the model says about nodes with a device each, and the first power of two of them, up to
-   2^20, where communication takes longer than the products. */
+/* What the model says about nodes with a device each; and the first power of two of them where
+   communication takes longer than the products, up to 2^20. */
 static void print_model(const figures *one)
 {
     figures f;

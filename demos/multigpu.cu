@@ -373,8 +373,8 @@ static int add_split(problem *p, const char *name, tmm_host_options *how, double
     return same;
 }
 
-/* The row of the table for operands on the devices, which have as many rows of A, B and C each as
-   in the split before. */
+/* The row of the table for operands on the devices. Each has as many rows of A, B and C as in the
+   split before. */
 static int add_resident(problem *p, double alone)
 {
     const options *o = &p->o;

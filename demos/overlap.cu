@@ -202,10 +202,10 @@ static void check_output(void)
 typedef struct problem {
     options o;
     size_t bytes;               /* of a matrix */
-    char *A, *B, *C;            /* host, all products one behind the other */
+    char *A, *B, *C;            /* host, all products one after the other */
     char *memory[MOST_STREAMS]; /* device: A, B and C of one product for each stream */
     cudaStream_t stream[MOST_STREAMS];
-    cudaEvent_t begin, mark[MOST_PRODUCTS][MARKS]; /* before in, compute, out, and behind */
+    cudaEvent_t begin, mark[MOST_PRODUCTS][MARKS]; /* before in, compute, out, and after */
 } problem;
 
 /* When a product was copied in, computed and copied out, in milliseconds from the beginning. */

@@ -1,9 +1,9 @@
 /* raytrace.cu - one scene through every kind of GPU memory, timed, checked, explained, and shown.
 
-   It answers the questions of a first course on GPU memory: does it matter whether the spheres of
-   a ray caster lie in global memory, come through the read-only cache, lie in constant or in
-   shared memory? By how much, from which size of scene on, and why? And what does it gain to ask
-   only for the spheres that matter?
+   It answers the questions of a first course on GPU memory. Does it matter where the spheres of a
+   ray caster lie: in global memory, behind the read-only cache, in constant or in shared memory? By
+   how much, from which size of scene on, and why? And what does it gain to ask only for the spheres
+   that matter?
 
    Build   nvcc demos/raytrace.cu -o raytrace        (add -O3 -arch=native for your own GPU's code)
    Run     ./raytrace                      16 to 2048 spheres; writes raytrace.png, raytrace.ppm

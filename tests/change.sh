@@ -17,7 +17,9 @@ static int wanted = -1; /* the number of the instance that plans take where it f
     ((void)(cut), (void)(slices), wanted < 0 || (instance) == wanted ? (time) : 1e30)
 #define TMM__TENSOR_GUESS(M, instance, time) (wanted < 0 || (instance) == wanted ? (time) : 1e30)
 #define TMM__INT8_INSTANCE(instance)         (wanted < 0 ? (instance) : wanted)
+#ifndef BY_WGMMA
 #define TMM__FLOAT_INSTRUCTION(instruction)  TMM__BY_MMA_SYNC
+#endif
 #define TMM_FLOAT_TENSOR                     0
 #define TMM_DOUBLE_TENSOR                    0
 #define TMM_NO_INT
@@ -52,7 +54,11 @@ static int wanted = -1; /* the number of the instance that plans take where it f
         free(A);                                                                                  \
         return worst;                                                                             \
     }
+#ifndef TMM_NO_DOUBLE
 CHECK(double, d, ldexp(1, -53))
+#else
+#define d_worst(...) 0
+#endif
 CHECK(float, s, ldexp(1, -24))
 /* program KERNEL [INSTANCE]: multiplies by it, of float and double where there is such a kernel. */
 int main(int count, char **names)
@@ -99,6 +105,7 @@ edit 's/define TMM__OUTER_LIST(_)/& _(5, tall, 16, 16)/' kernels/outer/sizes.h
 edit 's/TMM__IF_FLOAT(_(4, 3, 3)/TMM__IF_FLOAT(_(3, 2, 2) _(4, 3, 3)/' kernels/narrow/sizes.h
 edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.h
 edit 's/_(5, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(6, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
+edit 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 4, 1/; s/128x192, 1, 192, 5, 1/128x192, 1, 192, 4, 1/' kernels/tensor_float/wgmma.cuh
 edit 's/_(1, 128x256, 64)/_(2, 128x256, 64)/; s/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh
 
 # works NAME KERNEL NUMBER INSTANCE...: these must be launched, which is counted.
@@ -130,6 +137,17 @@ works "OUTER, another tile" outer 0 tmm_sgemm_outer_tall tmm_dgemm_outer_tall
 works "NARROW, 2 groups" narrow 0 tmm_sgemm_narrow_2
 works "DIRECT, smaller blocks" direct - tmm_sgemm_direct tmm_dgemm_direct
 works "TENSOR INT8, in another order" tensor_int8 "0 1" tmm_dgemm_int8_mma_128x256 tmm_dgemm_int8_mma_128x128
+# The kernels by wgmma run on Hopper alone.
+# shellcheck disable=SC2317,SC2329 # called through check
+by_wgmma() {
+    nvcc -gencode arch=compute_90a,code=sm_90a -DBY_WGMMA -DTMM_NO_DOUBLE -I "$copy" "$work/program.cu" -o "$work/wgmma" &&
+        for instance in 0 1 2 3; do "$work/wgmma" tensor "$instance" || return; done
+}
+if have nvcc && have_gpu && [ "$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)" = 9.0 ]; then
+    check "TENSOR FLOAT by wgmma, fewer stages: multiplies rightly" by_wgmma
+else
+    skip "TENSOR FLOAT by wgmma, fewer stages: multiplies rightly" "needs nvcc and a GPU of compute capability 9.0"
+fi
 
 # ---- edits that a kernel cannot follow -------------------------------------------------------------
 # Many are made in one copy, since the compiler names all. Each has a sentence of its own there.

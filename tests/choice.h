@@ -1,5 +1,5 @@
 /* The choice of TMM_AUTO on GPUs that no one has measured: pretended ones, described by data
-   sheets. No device computes anything. Included behind tap.h and tiledmm.cuh. */
+   sheets. No device computes anything. Included after tap.h and tiledmm.cuh. */
 #ifndef TESTS_CHOICE_H
 #define TESTS_CHOICE_H
 

@@ -3,9 +3,9 @@
 
    The file includes itself once for each element type.
 
-   -DFEWER, for a program that the sanitizers slow down sixfold, leaves out types whose kernels are
-   the same text for elements of the same size as another's (unsigned: int; s24: float but for the
-   tile of TMM_SHARED), most of the shapes for each op, and grids of 600,000 rows. */
+   -DFEWER is for a program that the sanitizers slow down sixfold. It leaves out most of the shapes
+   for each op, grids of 600,000 rows, and types whose kernels are another's text for elements of the
+   same size (unsigned: int; s24: float but for the tile of TMM_SHARED). */
 #ifndef T
 #include <time.h>
 #include "tap.h"
@@ -665,9 +665,8 @@ static void F(test_clusters)(void)
     clusters_wanted = 0;
 }
 
-/* Ten tiles of 64 x 128 for every three blocks of KERNEL PIPELINED that fit at once, of which the
-   first ones are given out whole and the last ones shared; then six, all whole. Of integers
-   only. */
+/* Ten tiles of 64 x 128 for every three blocks of KERNEL PIPELINED that fit at once: the first ones
+   are given out whole, the last ones shared. Then six, all whole. Of integers only. */
 static void F(test_many_tiles)(void)
 {
     cudaDeviceProp device;

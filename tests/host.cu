@@ -295,8 +295,8 @@ static void test_bits(void)
     }
 }
 
-/* Parts of K follow one another from 0 to K, none is empty or too deep, and none but the last
-   begins or ends off the alignment; K up to TMM__HOST_DEPTH is whole. */
+/* Parts of K follow one another from 0 to K. None is empty or too deep; none but the last begins or
+   ends off the alignment; K up to TMM__HOST_DEPTH is whole. */
 static void test_cuts(void)
 {
     int bad = 0, kinds = 0;

@@ -104,6 +104,28 @@ run 300 200 100 --why
 check "--why: how TMM_AUTO chooses, and no product" explains multiprocessors
 run 300 200 100 --gpu H200 --type double
 check "--gpu: for a GPU that is not here" explains "NVIDIA H200.*: \(small\|tensor\)"
+# bench/report makes tables of what it prints: all lines, each with its words.
+report_reads() { # TYPE
+    [ "$status" = 0 ] && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=bench/report python3 -c '
+import sys, measure
+text = open(sys.argv[1], encoding="utf-8").read()
+rows = measure.from_why(sys.argv[2])(text)
+lines = [line for line in text.split("\n")[1:] if line and not line.startswith("Without clusters")]
+assert len(rows) == len(lines) >= 15, (len(rows), len(lines))
+for row, line in zip(rows, lines):
+    words = [row["name"], row["plan"], row.get("bound", ""), "*" if row["takes"] == "chosen" else " "]
+    words += ["%.2f us" % (1e3 * row["predicted_ms"])] if row.get("predicted_ms") else []
+    assert all(word in line for word in words), (row, line)
+' "$work/out.txt" "$1"
+}
+for type in float double int; do
+    if have python3; then
+        run 1000 900 800 --gpu H200 --type $type
+        check "--gpu, $type: bench/report reads every line" report_reads $type
+    else
+        skip "--gpu, $type: bench/report reads every line" "python3 is not installed"
+    fi
+done
 
 # ---- sizes, types, rows ---------------------------------------------------------------------------
 is_shape() { passed && lines_up && says "C ($1 x $2) = A ($1 x $3) times B ($3 x $2"; }

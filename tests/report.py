@@ -33,6 +33,19 @@ LAUNCH = 0.004
 PATIENCE = 600  # seconds, after which something hangs; nothing here takes a tenth of it
 
 
+# what demos/matmul --why prints of a product on it
+WHY = """\
+{0} x {0} x {0}, batch 1, on {1}, sm_90 with 132 multiprocessors: pipelined
+* pipelined         54.53 us  tile 128 x 128, instance 2, k in 2 slices, which a block adds, A packed; bound by arithmetic
+  small             72.10 us  tile 32 x 64, instance 3; bound by L2
+  register_128     115.00 us  tile 128 x 128, instance 0; bound by arithmetic; only by name
+  global         no estimate  tile 32 x 32, instance 0; bound by L2; only by name
+  shared_8       no: it stands for shared here
+  skinny         no: kernel skinny: M x N is {0} x {0}, but one of them must be 16 at most
+Without clusters, which this program was not compiled for.
+"""
+
+
 def flop(size):
     """Operations of a product."""
     return 2.0 * size**3
@@ -82,6 +95,11 @@ def stand_in(program, words):
         return 1
     kind = words[words.index("--type") + 1] if "--type" in words else "float"
     size = int(words[0]) if words and words[0].isdigit() else 0
+    if "--why" in words or "--gpu" in words:
+        where = "NVIDIA " + words[words.index("--gpu") + 1] if "--gpu" in words else "Pretended"
+        text = WHY.format(size, where)
+        print(text.replace("bound by", "bound of") if fault == "nonsense" else text, end="")
+        return 0
     lines = []
     if name == "matmul":
         lines.append("name,memory,type,M,N,K,device,real_time_ms,min_ms,mean_ms,max_ms,end_to_end_ms,gflops,"
@@ -286,6 +304,44 @@ def test_sentences():
     check("figures of next to nothing are no trouble", len(tables.all_tables(empty)) == 2 and plots.all_plots(empty))
 
 
+def test_choice():
+    """What demos/matmul --why prints, as rows and as sentences."""
+    rows = measure.from_why("float")(WHY.format(300, "Pretended"))
+    kept = [(r["name"], r["takes"], r.get("predicted_ms"), r["plan"], r.get("bound")) for r in rows]
+    check("--why: a row for each kernel", [k[:2] for k in kept] == [
+        ("pipelined", "chosen"), ("small", "compared"), ("register_128", "only by name"),
+        ("global", "only by name"), ("shared_8", "no"), ("skinny", "no")], kept)
+    check("--why: time, plan and bound of a kernel, or why not", kept[0][2:] == (
+        0.05453, "tile 128 x 128, instance 2, k in 2 slices, which a block adds, A packed", "arithmetic") and
+        kept[3][2] is None and kept[5][2:] == (
+            None, "kernel skinny: M x N is 300 x 300, but one of them must be 16 at most", None), kept)
+    for name, old, new in (("no head", "batch 1", "batch"), ("another word", "bound by", "bound of"),
+                           ("a line too many", "Without clusters", "Also"), ("nothing chosen", "* pip", "  pip")):
+        try:
+            measure.from_why("float")(WHY.format(300, "Pretended").replace(old, new))
+            check(f"--why with {name} is refused", False)
+        except ValueError as error:
+            check(f"--why with {name} is refused", str(error))
+
+    def chosen(ms, small_ms, backend="GPU"):
+        there = [planted("choice", **{**row, "M": 300, "N": 300, "K": 300, "backend": backend}) for row in rows]
+        times = (("pipelined", ms), ("small", small_ms))
+        f = Figures([*there, *[product(name, "float", 300, t, backend=backend) for name, t in times]])
+        table = tables.all_tables(f)["choice-float-300"]
+        return table.notes, table.rows
+
+    said, lines = chosen(0.06, 0.07)
+    says("the choice: by how much, and right", said, "It takes pipelined, predicted at 54.5 us, bound by arithmetic; "
+         "next comes small, predicted to take 1.32 times as long.", "pipelined took 60.0 us, the least")
+    check("the choice: what was measured stands beside", [line[2:4] for line in lines[:3]] == [
+        ["54.5", "60.0"], ["72.1", "70.0"], ["115", "-"]], lines)
+    says("the choice: a faster kernel is named", chosen(0.06, 0.05)[0], "small is the fastest", "50.0 us",
+         never=["the least"])
+    said, lines = chosen(0.06, 0.05, "CPU")
+    says("the choice: CPU times say nothing of it", said, "predictions for that GPU", never=["easured", "50.0"])
+    check("the choice: nor does the table", all(len(line) == 5 for line in lines), lines)
+
+
 def near(text, value):
     """Is the number of a cell this one, to the digits that it shows?"""
     return text != "-" and abs(float(text) - value) <= 0.006 * abs(value)
@@ -347,6 +403,11 @@ def test_tables(path):
           near(row[-1], 2), made["spheres"].rows)
     row = made["cublas-ratio"].rows[0]
     check("table: ratio to cuBLAS", row[0] == "float" and [t for t in row[1:] if t != "-"] == ["1.20"] * 2, row)
+    good = True
+    for size in (32, 1024, 4096):
+        table = made[f"choice-float-{size}"]
+        good &= near(table.rows[0][3], 1e3 * time_of("pipelined", "float", str(size))) and "Pretended" in table.title
+    check("table: how TMM_AUTO chooses, beside what was measured", good and "choice-int-32" in made, table.rows)
     row = made["scaling-float"].rows[1]
     check("table: by threads and ranks", row[0] == "2" and near(row[2], 2 * 1.125) and near(row[3], 1.125) and
           near(row[5], 2 / 1.1), row)
@@ -516,7 +577,7 @@ def make_stand_ins():
     call = f'#!/bin/sh\nexec "{sys.executable}" "{os.path.abspath(__file__)}" --stand-in "$0" "$@"\n'
     for name in names:
         script(os.path.join(PROGRAMS, name + ".cpu"), call)
-    # nvcc: "compiles" a stand-in to the name behind -o
+    # nvcc: "compiles" a stand-in to the name after -o
     script(os.path.join(BIN, "nvcc"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; shift; done\n"
            "[ \"$1\" = --version ] && echo 'release 13.0, V13' && exit\n"
            "[ -z \"$REPORT_TEST_SLOW\" ] || { echo nvcc >>\"$REPORT_TEST_LOG\"; sleep \"$REPORT_TEST_SLOW\"; }\n"
@@ -641,6 +702,15 @@ def test_faults(words):
             REPORT_TEST_FAULT="wrong")
     with open(os.path.join(WORK, "wrong/page.html"), encoding="utf-8") as page_file:
         check("and the page says so", re.search('<li class="wrong">WRONG RESULTS: 1 .*shared_16', page_file.read()))
+    why = ("--only", "choice", "--types", "double", "--out")
+    refused("a choice that cannot be read", 1, "choice double 256 H200: what it prints cannot be read: \\* pipelined",
+            *why, os.path.join(WORK, "unread"), REPORT_TEST_FAULT="nonsense")
+    refused("--gpu where there is a GPU", 2, "--gpu is for machines without a GPU", *why, os.path.join(WORK, "x"),
+            "--gpu", "H100", gpu=True)
+    log = os.path.join(WORK, "why.txt")
+    status, out, error = run(*why, os.path.join(WORK, "why"), "--gpu", "H100", REPORT_TEST_LOG=log)
+    check("without a GPU: the choice for one by name", status == 0 and calls(log) == [
+        f"matmul.cpu {size} --type double --gpu H100" for size in (256, 1024, 4096)], status, error, calls(log))
     absent = os.path.join(WORK, "absent")
     script(os.path.join(absent, "sitecustomize.py"), "import importlib.util\nfind = importlib.util.find_spec\n"
            "importlib.util.find_spec = lambda name, *rest: None if name == 'matplotlib' else find(name, *rest)\n")
@@ -668,6 +738,7 @@ def main():
     os.makedirs(WORK)
     make_stand_ins()
     test_sentences()
+    test_choice()
     test_store()
     test_sources()
     folder = test_gpu()

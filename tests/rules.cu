@@ -483,7 +483,7 @@ static void test_explain(void)
                    TMM_ERROR_ARGUMENT &&
                strstr(tmm_last_error(), "'Voodoo'") != NULL,
            "explain: %s", tmm_last_error());
-    /* Room for all of it and its end; one byte less; none. What is behind stays. */
+    /* Room for all of it and its end; one byte less; none. What follows stays. */
     const tmm_status whole =
         tmm_sgemm_explain(TMM_AUTO, no, no, 9, 9, 9, 1, NULL, text, sizeof text);
     const size_t length = strlen(text);

@@ -210,10 +210,10 @@ static int same(const product *p, const double *X, const double *Y)
     return memcmp(X, Y, p->c * 8) == 0;
 }
 
-/* What is found of a product: elements that break the promise, |C - Cref| <= (K + 2) u |alpha|
-   |A||B| and some for beta and what is denormal, or NaN and infinity as TMM_GLOBAL has them, or
-   that are written outside of C; the largest error in u |A||B|; the part that is the exact sum,
-   rounded. */
+/* What is found of a product: the number of bad elements, the largest error in u |A||B|, the part
+   that is the exact sum, rounded. Bad ones break the promise, |C - Cref| <= (K + 2) u |alpha| |A||B|
+   and some for beta and what is denormal. Or they have not NaN and infinity where TMM_GLOBAL has
+   them, or are written outside of C. */
 typedef struct finding {
     long long bad;
     double worst, exact;
@@ -513,8 +513,8 @@ static void on_parts(const product *p, const double *whole)
     tap_ok(status == TMM_OK && equal, "gemm_multi, three parts: the bits of gemm_host");
 }
 
-/* What a product takes at a time: a byte of each modulus and at most one of units for each element
-   of A and B, lines and k rounded up, with some for lines; of any size, no more than the budget. */
+/* What a product takes at a time. For each element of A and B it is a byte of each modulus and at most
+   one of units, with lines and k rounded up, and some for lines; no more than the budget. */
 static void memory(void)
 {
     static const long long sizes[][3] = {{4096, 4096, 4096},

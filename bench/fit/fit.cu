@@ -159,9 +159,9 @@ static void predict(fit *f, unsigned long long kinds)
     force_plan(NULL);
 }
 
-/* What a device would tell of kernels: they were compiled for it; and how many clusters fit. Of
-   PIPELINED more fit than of a kernel that has a multiprocessor for each block, but that is asked
-   for only to leave out plans, and those that were measured fit. */
+/* What a device would tell of kernels: they were compiled for it; and how many clusters fit. That
+   number is of a kernel that has a multiprocessor for each block; of PIPELINED more fit. It only
+   serves to leave out plans, and those that were measured fit. */
 static void know_kernels(source *from, int is_double)
 {
     for (int n = 0; n < TMM__KNOWN_KERNELS; n++) {
@@ -275,7 +275,7 @@ static void read_text(fit *f)
 }
 
 /* Puts the next number of the text where it is in tmm__costs: the next double, if that has its
-   value, else the next int. Two ints of 0 look like a double: a 0 behind an int is one, too. */
+   value, else the next int. Two ints of 0 look like a double: a 0 after an int is one, too. */
 static void place(fit *f, constant *c, size_t *offset)
 {
     const char *table = (const char *)&tmm__measured;

@@ -83,6 +83,8 @@ def parse_options():
     add("--types", metavar="TYPES", type=listed(one_of(TYPES)), default=list(TYPES),
         help="some of float,double,int (default: all)")
     add("--reps", metavar="R", type=whole(1, 100), help="timings of each product (default: 7; on the CPU 3)")
+    add("--gpu", metavar="WORD", help="without a GPU: for which one the choice of a kernel is shown, by a word "
+        "of its name (default: H200)")
     add("--ranks", metavar="P", type=whole(1, 64), help="MPI ranks at most (default: the cores, 2 to 16)")
     add("--programs", metavar="FOLDER", default=os.path.join(machine_module.ROOT, "build/report-programs"),
         help="where the programs are built (default: build/report-programs)")
@@ -92,6 +94,13 @@ def parse_options():
 def complete(options):
     """The defaults that depend on the machine."""
     options.on_gpu = not options.cpu and machine_module.has_gpu()
+    if options.on_gpu and options.gpu:
+        fail("--gpu is for machines without a GPU; with --cpu it is taken here, too", 2)
+    if not options.on_gpu:
+        options.gpu = options.gpu or "H200"
+    # of the sizes three at most: the first, the middle and the last
+    named = options.sizes or [256, 1024, 4096]
+    options.why_sizes = list(dict.fromkeys([named[0], named[len(named) // 2], named[-1]]))
     options.ranks = options.ranks or min(16, max(2, machine_module.core_count()))
     if options.on_gpu:
         options.sizes = options.sizes or [32, 64, 128, 256, 512, 1024, 2048, 3072, 4096, 5120]
@@ -107,6 +116,7 @@ def complete(options):
     if options.quick:
         options.sizes = [n for n in options.sizes if n <= 1024][:: 3 if options.on_gpu else 2]
         options.large_sizes, options.repeat, options.reps = [], 1, 1
+        options.why_sizes = options.why_sizes[1:2] or options.why_sizes
         options.host_size = options.overlap_size = 1024 if options.on_gpu else 96
         options.mpi_sizes = options.sizes[-1:]
     options.out, options.programs = os.path.abspath(options.out), os.path.abspath(options.programs)

@@ -90,7 +90,7 @@ def listing(words):
 
 
 # ---- rows ------------------------------------------------------------------------------------------
-KEY = "subject name memory type M N K spheres threads ranks devices streams place".split()
+KEY = "subject name memory type M N K spheres threads ranks devices streams place measured_on".split()
 
 
 class Figures:

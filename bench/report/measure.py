@@ -7,6 +7,7 @@ import dataclasses
 import glob
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -21,7 +22,7 @@ import store as store_module
 from machine import ROOT
 
 MEMORY_DEMOS = "async_copy constant global local managed mapped pinned readonly registers shared texture".split()
-SUBJECTS = "limits matmul mpi devices spheres overlap outofcore memory".split()
+SUBJECTS = "limits matmul choice mpi devices spheres overlap outofcore memory".split()
 TIME_LIMIT = 300  # seconds for one run of a program
 
 
@@ -42,6 +43,7 @@ class Job:
     repeat: int = 1  # runs of the program, where it measures once only
     ranks: int = 0  # by mpirun with so many
     environment: dict = dataclasses.field(default_factory=dict)
+    prints: bool = False  # no CSV: what it prints -> a list of dicts of columns
 
 
 # ---- programs ------------------------------------------------------------------------------------
@@ -144,8 +146,8 @@ def stop(processes):
 
 
 def run_command(command, environment, limit):
-    """Runs one command in the repository's folder. Failed, with the end of what it said, unless it
-    ends well."""
+    """Runs one command in the repository's folder and returns what it said. Failed, with the end of
+    that, unless it ends well."""
     name = os.path.basename(command[0])
     if interrupted.is_set():
         raise Failed("interrupted")
@@ -171,10 +173,12 @@ def run_command(command, environment, limit):
         finally:
             running.discard(process)
         said.seek(0)
-        lines = [line for line in said.read().decode(errors="replace").split("\n") if line.strip()]
+        text = said.read().decode(errors="replace")
     if status != 0:
-        last = [line for line in lines if line != "Test FAILED"][-1:] or ["no output"]
+        lines = [line for line in text.split("\n") if line.strip()]
+        last = [line for line in lines if line != "Test FAILED" and "--help lists" not in line][-1:] or ["no output"]
         raise Failed(f"exit status {status}: {last[0][:200]}")
+    return text
 
 
 # ---- from each program's CSV to rows ---------------------------------------------------------------
@@ -207,6 +211,41 @@ def from_matmul(repetitions):
             "max_abs_error": number(row["max_abs_error"]),
             "max_rel_error": number(row["max_rel_error"]), "verdict": row["verdict"],
         }
+
+    return convert
+
+
+# What demos/matmul --why prints: the product and the device, a line for each kernel, a remark.
+WHY_HEAD = re.compile(r"(\d+) x (\d+) x (\d+), batch 1, on (.+, sm_\d+ with \d+ multiprocessors): (\w+)")
+WHY_PLAN = re.compile(r"([* ]) (\w+) +(?:([\d.]+) us|no estimate)  (tile .+); bound by ([^;]+)(; only by name)?")
+WHY_REFUSAL = re.compile(r"  (\w+) +no: (.+)")
+WHY_REMARK = re.compile(r"Without clusters, .+")
+
+
+def from_why(kind):
+    """demos/matmul --why: a row for each kernel, the chosen one first. Nothing is measured."""
+
+    def convert(text):
+        lines = text.rstrip("\n").split("\n")
+        head = WHY_HEAD.fullmatch(lines[0])
+        if not head:
+            raise ValueError(lines[0][:100])
+        same = {"type": kind, "M": head[1], "N": head[2], "K": head[3], "measured_on": head[4]}
+        rows = []
+        for line in lines[1:]:
+            plan, refusal = WHY_PLAN.fullmatch(line), WHY_REFUSAL.fullmatch(line)
+            if plan:
+                takes = "chosen" if plan[1] == "*" else "only by name" if plan[6] else "compared"
+                ms = float(plan[3]) * 1e-3 if plan[3] else None
+                rows.append({**same, "name": plan[2], "takes": takes, "predicted_ms": ms,
+                             "plan": plan[4], "bound": plan[5]})
+            elif refusal:
+                rows.append({**same, "name": refusal[1], "takes": "no", "plan": refusal[2]})
+            elif not WHY_REMARK.fullmatch(line):
+                raise ValueError(line[:100])
+        if [row["name"] for row in rows if row["takes"] == "chosen"] != [head[5]]:
+            raise ValueError(lines[0][:100])
+        return rows
 
     return convert
 
@@ -387,6 +426,12 @@ def plan(settings):
             words = [str(size), "--type", kind, "--reps", str(reps), "--cpu", "--kernel", kernel]
             jobs.append(Job(f"matmul {kind} {size} {kernel} reps {reps}", "matmul", "matmul.cpu",
                             words, from_matmul(reps), product_cost(size, False)))
+    for kind in settings.types:
+        for size in settings.why_sizes:
+            name = f"choice {kind} {size}" + (f" {settings.gpu}" if settings.gpu else "")
+            words = [str(size), "--type", kind, *(["--gpu", settings.gpu] if settings.gpu else ["--why"])]
+            jobs.append(Job(name, "choice", "matmul" + suffix, words, from_why(kind), 0.5 if on_gpu else 0.1,
+                            prints=True))
     if shutil.which("mpirun") and shutil.which("mpicxx"):
         for kind in [t for t in settings.types if t != "int"]:
             for size in settings.mpi_sizes:
@@ -438,10 +483,17 @@ def run_job(job, programs, machine):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.csv")
             words = [word.replace("{folder}", folder) for word in job.arguments]
-            command = [os.path.join(programs, job.program), *words, "--csv", path]
+            command = [os.path.join(programs, job.program), *words]
+            command += [] if job.prints else ["--csv", path]
             if job.ranks:
                 command = [*mpirun(job.ranks), *command]
-            run_command(command, environment, TIME_LIMIT)
+            said = run_command(command, environment, TIME_LIMIT)
+            if job.prints:
+                try:
+                    runs.append(job.convert(said))
+                except ValueError as error:
+                    raise Failed(f"what it prints cannot be read: {error}") from error
+                continue
             try:
                 with open(path, newline="", encoding="utf-8") as file:
                     read = list(csv.DictReader(file))

@@ -1,5 +1,6 @@
 """The report's files: page.html with everything in it, tables.md, tables.tex, plots/*.png and *.svg."""
 import base64
+import fnmatch
 import html
 import os
 import re
@@ -40,7 +41,7 @@ pre { background: #f4f4f4; padding: 0.6rem; overflow-x: auto; font-size: 0.8rem;
 """
 
 
-# What each section shows, in order; * stands for each element type.
+# What each section shows, in order; the first * stands for each element type, another for any text.
 SECTIONS = (
     ("device", "Device", ["table machine"]),
     ("methods", "All methods: time, speed-up, efficiency",
@@ -49,6 +50,7 @@ SECTIONS = (
     ("scaling", "Threads and ranks", ["plot efficiency", "table scaling-*", "table mpi-gpu-*"]),
     ("devices", "Several devices", ["table devices-*"]),
     ("cublas", "Against cuBLAS", ["plot cublas", "table cublas-ratio"]),
+    ("choice", "How TMM_AUTO chooses", ["table choice-*-*"]),
     ("errors", "Errors, and GPU against CPU", ["plot error", "table error-*"]),
     ("spheres", "Spheres by kind of memory", ["plot spheres", "table spheres"]),
     ("memory", "Copies and kinds of memory", ["table overlap", "table memory"]),
@@ -56,10 +58,12 @@ SECTIONS = (
 )
 
 
-def contents_of(items, kinds):
-    """The items of a section with the types put in: all of one type, then all of the next."""
-    common = [item for item in items if "*" not in item]
-    return common + [item.replace("*", kind) for kind in kinds for item in items if "*" in item]
+def contents_of(items, kinds, there):
+    """(what, name) of a section's items that are there: all of one type, then all of the next."""
+    wanted = [item for item in items if "*" not in item]
+    wanted += [item.replace("*", kind, 1) for kind in kinds for item in items if "*" in item]
+    return [(what, name) for what, pattern in map(str.split, wanted) for name in there[what]
+            if fnmatch.fnmatchcase(name, pattern)]
 
 
 def plot_notes(f, name):
@@ -159,11 +163,8 @@ def page_html(f, tables, drawn, left_out, failed):
     body, contents = [], []
     for anchor, heading, items in SECTIONS:
         parts, said = [], {sentences.ON_CPU}  # which the head of the page says
-        for item in contents_of(items, f.types()):
-            what, name = item.split()
-            there = tables if what == "table" else drawn
-            if name not in there:
-                continue
+        kinds = f.types() or f.types("choice")
+        for what, name in contents_of(items, kinds, {"table": tables, "plot": drawn}):
             notes = tables[name].notes if what == "table" else plot_notes(f, name)
             new = [note for note in notes if note not in said]  # nothing twice in a section
             said.update(new)

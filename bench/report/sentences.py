@@ -413,6 +413,31 @@ def cublas(f):
     return said
 
 
+def choice(f, rows):
+    """Which kernel TMM_AUTO takes, by how much it should be faster, and whether it was."""
+    first = rows[0]
+    others = [r for r in rows[1:] if r["takes"] == "compared" and r["predicted_ms"]]
+    said = f"It takes {first['name']}"
+    if first["predicted_ms"]:
+        said += f", predicted at {time_text(first['predicted_ms'])}, bound by {first['bound']}"
+    if others and first["predicted_ms"]:
+        next_one = min(others, key=lambda r: r["predicted_ms"])
+        said += (f"; next comes {next_one['name']}, predicted to take "
+                 f"{digits(next_one['predicted_ms'] / first['predicted_ms'])} times as long")
+    found = [said + "."]
+    if not f.on_gpu:
+        found.append("The times are predictions for that GPU, by the numbers in src/tiledmm/once/tuning.h.")
+    measured = {r["name"]: f.product(r["type"], r["N"], r["name"]) for r in rows if r["takes"] != "no"}
+    measured = {name: row["median_ms"] for name, row in measured.items() if row} if f.on_gpu else {}
+    if first["name"] in measured:
+        best = min(measured, key=measured.get)
+        ms = measured[first["name"]]
+        found.append(f"Measured, {first['name']} took {time_text(ms)}, " + (
+            "the least of all that were measured." if best == first["name"] else
+            f"and {best} is the fastest of all that were measured: {time_text(measured[best])}."))
+    return found
+
+
 def devices(f, kind):
     """What splitting over devices gave."""
     rows = f.of("devices", type=kind)

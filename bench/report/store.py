@@ -7,8 +7,8 @@ FIELDS = (
     "job subject name memory type M N K spheres width height threads ranks devices streams place "
     "device_index part_rows part_ms repetitions min_ms mean_ms median_ms max_ms end_to_end_ms in_ms "
     "compute_ms out_ms floor_ms other_ms rate rate_unit percent_of_limit ratio max_abs_error "
-    "max_rel_error verdict measured_on backend device driver toolkit compiler processor cores "
-    "sources date"
+    "max_rel_error verdict predicted_ms takes plan bound measured_on backend device driver toolkit "
+    "compiler processor cores sources date"
 ).split()
 
 # What must be the same in all rows of one file: measurements of two machines are not mixed.
@@ -20,7 +20,7 @@ INTEGERS = set(
 )
 REALS = set(
     "part_ms min_ms mean_ms median_ms max_ms end_to_end_ms in_ms compute_ms out_ms floor_ms "
-    "other_ms rate percent_of_limit ratio max_abs_error max_rel_error".split()
+    "other_ms rate percent_of_limit ratio max_abs_error max_rel_error predicted_ms".split()
 )
 
 

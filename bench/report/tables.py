@@ -236,6 +236,28 @@ def cublas_table(f):
                  ["N", *map(str, sizes)], rows, [note, *sentences.cublas(f)])
 
 
+def choice_tables(f, kind):
+    """What TMM_AUTO compares, a table for each size: demos/matmul --why, beside what was measured."""
+    made = []
+    shapes = {(row["M"], row["N"], row["K"], row["measured_on"]) for row in f.of("choice", type=kind)}
+    for m, n, k, where in sorted(shapes):
+        rows = f.of("choice", type=kind, M=m, N=n, K=k, measured_on=where)
+        lines = []
+        for row in rows:
+            found = f.product(kind, n, row["name"]) if f.on_gpu and row["takes"] != "no" else None
+            measured = [digits(1e3 * found["median_ms"]) if found else "-"] if f.on_gpu else []
+            predicted = row["predicted_ms"]
+            lines.append([row["name"], row["takes"], digits(1e3 * predicted) if predicted else "-", *measured,
+                          row["bound"] or "-", row["plan"]])
+        head = ["kernel", "TMM_AUTO", "predicted us", *(["measured us"] if f.on_gpu else []), "bound by",
+                "plan, or why not"]
+        name = f"choice-{kind}-{n}"
+        name += f"-{len(made)}" if name in (table.name for table in made) else ""  # for another GPU
+        made.append(Table(name, f"How TMM_AUTO chooses, {kind}, {m} x {n} x {k}, on {where}",
+                          head, lines, sentences.choice(f, rows)))
+    return made
+
+
 def spheres_table(f):
     """Milliseconds by number of spheres and kind of memory: the lab's table."""
     table = sentences.sphere_table(f)
@@ -294,6 +316,7 @@ def all_tables(f):
     made += [shared_table(f, kind) for kind in kinds]
     made += [scaling_table(f, kind) for kind in kinds] + [mpi_gpu_table(f, kind) for kind in f.types("mpi")]
     made += [devices_table(f, kind) for kind in f.types("devices")]
-    made += [error_table(f, kind) for kind in kinds] + [cublas_table(f), spheres_table(f)]
+    made += [error_table(f, kind) for kind in kinds] + [cublas_table(f)]
+    made += [table for kind in f.types("choice") for table in choice_tables(f, kind)] + [spheres_table(f)]
     made += [overlap_table(f), memory_table(f)]
     return {table.name: table for table in made if table}

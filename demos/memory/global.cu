@@ -20,7 +20,7 @@ static float host[N], expected[N]; /* of 256 MB on a GPU: several times the L2 c
 
 /* All kernels: out = 2 in + 1 for N floats; 8 N bytes at least, and device memory bounds them. A
    thread a float, neighbours to neighbours: grid N/256. The threads of a warp start at the first
-   element of a sector, or SHIFT floats behind it; the last SHIFT threads do the first elements. */
+   element of a sector, or SHIFT floats after it; the last SHIFT threads do the first elements. */
 __global__ void scale(const float *in, float *out, int shift)
 {
     int i = (blockIdx.x * blockDim.x + threadIdx.x + shift) % N;

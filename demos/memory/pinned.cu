@@ -22,8 +22,8 @@ static float host[N], expected[N], pageable[N], pageable_out[N]; /* 128 MB each 
 static float *pinned, *pinned_out, *in, *out;                    /* in and out: of the device */
 static cudaStream_t streams[STREAMS];
 
-/* out = 2 in + 1, a thread a float: 8 bytes a float of device memory, which is far faster than the
-   bus over which the 4 bytes in and the 4 bytes out of each float come. */
+/* out = 2 in + 1, a thread a float. Each float is 8 bytes of device memory, which is far faster than
+   the bus: over it come 4 bytes in and 4 bytes out. */
 __global__ void scale(const float *in, float *out)
 {
     int i = blockIdx.x * THREADS + threadIdx.x;

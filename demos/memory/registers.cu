@@ -108,7 +108,7 @@ static void task(void)
     const double size = N * N, n3 = size * N; /* loads and MB: of global memory */
     const double loads = 2 * n3 / TILE, fewer = 2 * n3 / WIDE;
     dim3 block(TILE, TILE), grid(N / TILE, N / TILE), wide(N / WIDE, N / WIDE);
-    float *A, *C; /* B is behind A */
+    float *A, *C; /* B follows A */
     work = 2 * n3;
     CHECK(cudaMalloc(&A, sizeof host)), CHECK(cudaMalloc(&C, sizeof host));
     for (int e = 0; e < 2 * N * N; e++) host[e] = RANDOM(e) % 17 - 8.0f; /* exact in any order */

@@ -1,7 +1,7 @@
 /* tma.cu - bulk copies by the tensor memory accelerator, against cp.async and loads.
 
-   From 9.0 on one thread asks for a whole tile that lies in a row, and a barrier in shared memory
-   counts the bytes as they come. cp.async (8.0) takes a thread for each 16 bytes, and loads take
+   From 9.0 on one thread asks for a whole tile that lies in a row. A barrier in shared memory counts
+   the bytes as they come. cp.async (8.0) takes a thread for each 16 bytes, and loads take
    registers, too. tensor_map.cu fetches tiles of two dimensions.
    Build and run: nvcc -O3 -arch=native tma.cu -o tma && ./tma [--csv FILE] */
 #include <cuda_pipeline.h>

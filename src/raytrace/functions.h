@@ -23,8 +23,8 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
                                  unsigned char *image, int width, int height, rayt_stream stream);
 
 /* The same for a band: the rows first_row .. first_row + rows - 1 of that image go to `band`,
-   which has 4 * width * rows bytes. For images beyond device memory, for several devices, and for
-   GPUs that also drive a display, where a launch must not take longer than a second or two. */
+   which has 4 * width * rows bytes. For images beyond device memory and for several devices; also
+   for GPUs that drive a display, where a launch must not take longer than a second or two. */
 RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spheres, int count,
                                       unsigned char *band, int width, int height, int first_row,
                                       int rows, rayt_stream stream);

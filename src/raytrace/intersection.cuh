@@ -29,9 +29,9 @@ typedef struct RAYT_ALIGN rayt_sphere {
 #define RAYT_NOTHING    -4e18f              /* the depth of a ray that has hit nothing yet */
 
 /* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
-   instruction that rounds once instead of twice, here and not there, and images would differ in a
-   few bytes. On the device the intrinsics are exempt from that; on the host a value that has been
-   through a volatile variable is a rounded float, under any optimisation and on any unit. */
+   instruction that rounds once instead of twice. They do so here and not there: images would differ
+   in a few bytes. On the device the intrinsics are exempt from that. On the host a value that has
+   been through a volatile variable is a rounded float, under any optimisation and on any unit. */
 #ifdef __CUDA_ARCH__
 #define RAYT_ROUND(on_device, on_host) return on_device
 #else

@@ -41,8 +41,8 @@
                     back: the first that hides the rest ends the search. By far the fastest
 
    RULES that callers may rely on
-     Every kernel, every device and the CPU give the same bytes, in every run, whatever compiler
-     options are in force (-use_fast_math, -fmad, -O3, -march=native): rounding is written out.
+     Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
+     (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
      Radii below 2^-20 or above 1e18 (negative, 0, infinite, NaN), |z| above 1e18 and coordinates
      that are NaN: never hit. Colours outside 0 .. 1 are clamped, NaN is 0.
      Nothing is written outside the image. An image of no pixels does nothing; no spheres give
@@ -82,7 +82,7 @@
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
      per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
      RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
-     order of the stream from a pool of this header's own, which keeps up to 64 MB for the next.
+     order of the stream. It comes from a pool of this header's own, which keeps up to 64 MB.
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals

@@ -1,6 +1,6 @@
 /* What the files of the inclusion test share. Each of them reaches the library in its own way and
-   multiplies the same matrices of small whole numbers, so that every type must be exact; main.c
-   calls them all. */
+   multiplies the same matrices. They hold small whole numbers, so that every type must be exact.
+   main.c calls them all. */
 #ifndef WAYS_H
 #define WAYS_H
 

@@ -5,8 +5,8 @@
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
    here one block of the fixed Huffman code. Each row holds the differences of its pixels from
-   their left neighbours (filter 1), and repeated bytes, such as the zeros of a plain background,
-   become runs. Bits are collected into `data` and leave as IDAT chunks of 64 kB. */
+   their left neighbours (filter 1). Repeated bytes, such as the zeros of a plain background, become
+   runs. Bits are collected into `data` and leave as IDAT chunks of 64 kB. */
 typedef struct rayt__png {
     FILE *stream;
     unsigned crc[256];

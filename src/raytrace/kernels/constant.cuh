@@ -4,8 +4,8 @@
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
 /* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
-   warp want the same address. A load from there brings 8 bytes at most, where one from global
-   memory brings 16, and takes as long for 4 bytes as for 8. Hence as few loads as possible: two
+   warp want the same address. A load from there brings 8 bytes at most; one from global memory
+   brings 16. It takes as long for 4 bytes as for 8. Hence as few loads as possible: two
    spheres lie together in such an order that 3 loads bring what 2 tests need. The spheres have to
    be copied into constant memory anyway; rayt_split puts them in that order and squares radii.
 

@@ -160,8 +160,8 @@ static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alp
     return value;
 }
 
-/* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
-   column `col` on, as far as the mask has them. It has no branches. It serves single elements, C
+/* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
+   the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
 static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col,
                                                           const int count, unsigned mask,

@@ -15,10 +15,10 @@
       |         |         |      |24|25|26|27|28|29|30|31|24|       |
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
-   The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
-   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
-   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   The instance for any operands is the only one for types other than float. It has half as many
+   rows: 8 x 8 a thread, 64 x 128 in all. Three of its blocks (of 8 bytes: two) share a
+   multiprocessor. Its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other.
+   It copies units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
    Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
    of A] and then [k][column of B]. While one is worked on, the others are being filled:

@@ -12,7 +12,7 @@ typedef struct tmm__xpipelined__instance {
     const void *kernel;
 } tmm__xpipelined__instance;
 
-/* Instance number n, NULL behind the last. */
+/* Instance number n, NULL after the last. */
 static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
 #define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \

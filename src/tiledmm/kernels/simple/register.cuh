@@ -13,9 +13,9 @@
 #define tmm_fetch_quad    tmm__fetch_quad
 #define tmm_put_quad      tmm__put_quad
 /* ============================== KERNEL REGISTER =============================================== */
-/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
-   that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
-   256 threads own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
+/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers. So the
+   2 TMM_BLOCK elements that it reads from shared memory serve TMM_BLOCK^2 multiply-adds. 256 threads
+   own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
 
    Tile of C, TMM_BLOCK 8: 8 warps of 32 rows x 64 columns. Within a warp, 4 x 8 lanes with four
    quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
@@ -32,10 +32,10 @@
    conflicts; lanes above each other read the same quad, which is broadcast. They lie in squares of
    2 x 2: where neighbours in pairs read the same, such a load takes two rounds, not four.
 
-   Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
-   one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
-   memory into registers before the arithmetic on this step, and stored to the other buffer after
-   it; one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
+   Along k the block advances by DEPTH = 1024 / TILE (8 or 16). So each thread copies one quad of A
+   and one of B. There are two buffers. The quads of the next step are fetched from global memory
+   into registers before the arithmetic on this step. After it they are stored to the other buffer;
+   one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
 
    Global loads: 2 M N K / TILE elements, TILE / 4 FLOP per byte in float (32 for TILE 128).
    Shared loads: TMM_BLOCK / 4 FLOP per byte. What bounds it for TMM_BLOCK 8: the multiply-add

@@ -28,15 +28,14 @@ static_assert(
     "larger ones take no operands smaller than their tile");
 #undef TMM__CHECK
 
-/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
-   behind a short first one begin within them. */
+/* Whether lines of an operand begin where sectors of L2 do, which have 32 bytes. */
 static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
-   with a sector, and steps behind a short one would not. */
+   with a sector, and steps after a short one would not. */
 static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
 {
     const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
@@ -45,7 +44,7 @@ static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__x
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
-   every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
+   every other line, if they do not lie as sectors; or all of an operand, after a short step. */
 static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
                                                int short_last, double tile_m, double tile_n)
 {

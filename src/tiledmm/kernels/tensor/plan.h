@@ -24,10 +24,10 @@ static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 }
 
 /* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
-   columns read these at the same time if they begin at the same k, so that memory gives them once.
-   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
-   over the launch like events of a Poisson process: the bytes that go by between two of them are
-   more than L2 keeps with a chance of exp(-n kept / all). */
+   columns that begin at the same k read these at the same time: memory gives them once. Even shares
+   begin anywhere. The n tiles of a row read a part of A at n times. These are spread over the launch
+   like events of a Poisson process: the bytes that go by between two of them are more than L2 keeps
+   with a chance of exp(-n kept / all). */
 static inline double tmm__again(const tmm__division *d)
 {
     const double A = d->load.a_bytes, B = d->load.bytes - A;

@@ -8,9 +8,9 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 #define TMM__TENSOR_BYTES(m, n)  (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
-/* The instances: pass, name, warps side by side (two above each other), matrices of 16 x 8 of a warp
-   above each other (four side by side), elements to a copy, blocks to a multiprocessor. With 1
-   matrix its tile can be tall. */
+/* The instances: pass, name, warps side by side, matrices of a warp above each other, elements to a
+   copy, blocks to a multiprocessor. Two warps are above each other; a matrix is 16 x 8, and four are
+   side by side. With 1 matrix the tile can be tall. */
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \

@@ -118,8 +118,8 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
 #endif
 
 #if TMM__TENSOR_WIDTH == 1
-/* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
-   before M and columns before N. C is not aligned to two elements: stores of the neighbours that a
+/* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
+   columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
 static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,

@@ -65,8 +65,8 @@
        shared memory               96 KB         48 KB       48 KB       a block
        cycles a step               2048          512         256         of the tensor cores
          measured, one NVIDIA H200 2130          630         405         of a block that is alone
-   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
-   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
+   What bounds it: with large tiles the tensor cores, 96% busy at 4096 x 4096 x 4096. They take
+   16 x 8 x 8 multiply-adds in 32 cycles of a scheduler. With small tiles L2 bounds it, or, if a
    multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
    limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
