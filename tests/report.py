@@ -713,7 +713,7 @@ def test_faults(words):
     refused("--gpu where there is a GPU", 2, "--gpu is for machines without a GPU", *why, os.path.join(WORK, "x"),
             "--gpu", "H100", gpu=True)
     log = os.path.join(WORK, "why.txt")
-    status, out, error = run(*why, os.path.join(WORK, "why"), "--gpu", "H100", REPORT_TEST_LOG=log)
+    status, _, error = run(*why, os.path.join(WORK, "why"), "--gpu", "H100", REPORT_TEST_LOG=log)
     check("without a GPU: the choice for one by name", status == 0 and calls(log) == [
         f"matmul.cpu {size} --type double --gpu H100" for size in (256, 1024, 4096)], status, error, calls(log))
     absent = os.path.join(WORK, "absent")
