@@ -7600,6 +7600,8 @@ static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 
                   (int)TMM__PIPELINED_DEPTH == 8,
               "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
               "and owns a fixed part of them, and launchers count steps of 8");
+static_assert(TMM__PIPELINED_BLOCKS >= 1,
+              "TMM__PIPELINED_LIST: a multiprocessor has 1 block at least");
 
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
@@ -8071,6 +8073,10 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
+static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
+                  (int)TMM__SMALL_WARPS == 1 << TMM__SMALL_WARPS_LOG2,
+              "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
+              "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -8089,8 +8095,6 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
             ((int)COLS == 16 || (int)COLS == 32 || (int)COLS == 64),
         "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
         "lanes, and its copies a power of two of places along the lines");
-    static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8,
-                  "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * tmm__small_warp);
@@ -8506,6 +8510,10 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                       (ALONG_K && (int)WIDTH == 1),
                   "TMM__SKINNY_LIST: a width must be 2, 4, 8 or 16, or 1 along k: threads share S "
                   "and the sums of lines by powers of two");
+    static_assert((int)TMM__SKINNY_WARPS == 8 && (int)COPIES == 4 &&
+                      (int)TMM__SKINNY_L == 256 * COPIES * WIDE,
+                  "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4 and 4096: each of 256 threads "
+                  "copies 4 vectors, of neighbouring k");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -9915,6 +9923,8 @@ static_assert((int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
                    2 * TMM__TENSOR_WARPS * 16 * (int)TMM__TENSOR_PITCH * 8 <=
                        (int)TMM__TENSOR_BYTES(32 * TMM__TENSOR_DOWN, 32 * TMM__TENSOR_WARPS)),
               "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
+static_assert(TMM__TENSOR_BLOCKS >= 1 && TMM__TENSOR_DOWN >= 1,
+              "TMM__TENSOR_LIST: a multiprocessor has 1 block at least, and a warp 1 matrix");
 
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,

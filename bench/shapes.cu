@@ -52,7 +52,7 @@
      or on a stream as they are. Rates come from a table. Warm operands may be faster than memory.
    - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
      numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
-     tensor the numbers of a second round, are with packed operands. Behind "whole" stand the warps
+     tensor the numbers of a second round, are with packed operands. After "whole" stand the warps
      of a block (outer) or of a tile (small). tensor_int8 has no plans: the device chooses. --plans
      forces each plan that the launcher compares, one by one; of numbers of slices that are less
      than a quarter apart, one. Plans that are 15% behind the fastest after two slices are timed no

@@ -93,7 +93,7 @@ static inline double regret_of(const row *r)
 }
 
 /* ---------------------------------- groups ---------------------------------------------------- */
-/* Behind the kinds stand groups that the goals name. */
+/* After the kinds come groups that the goals name. */
 enum {
     GROUP_ALL = KINDS,
     GROUP_17_128,        /* min(M, N) from 17 to 128 beside more than 512 */

@@ -1,6 +1,6 @@
 /* Before a kernel becomes loops (loops.h): what hides barriers is written out. Names of cooperative groups
- * become threadIdx and its like, functions with barriers or warp functions and lambdas take the place of
- * their calls, and a warp function becomes a store and a load with __syncwarp() between them:
+ * become threadIdx and its like. Functions with barriers or warp functions take the place of their calls, and
+ * so do lambdas. A warp function becomes a store and a load with __syncwarp() between them:
  *
  *   v += __shfl_down_sync(mask, v, 16);     __syncwarp(); cucc_clear(x); __syncwarp(); cucc_put(x, v);
  *                                           __syncwarp(); v += cucc_down(x, mask, v, 16);

@@ -2,9 +2,9 @@
  * the device in code of the host, and kernels that are called like functions.
  *
  * The tokens tell which functions and variables of the program have which execution space, and where a name of
- * the wrong one stands. Only g++ knows what such a name means there: so it reads a version of the file in which
- * these functions and variables are marked as deprecated, and in which the names of files tell the space of
- * the code: "D:a.cu" is of the device, "B:a.cu" of both, "H:a.cu" of the host. cucc reads the warnings. */
+ * the wrong one stands. Only g++ knows what such a name means there. So it reads a version of the file in which
+ * these functions and variables are marked as deprecated. The names of files in it tell the space of the code:
+ * "D:a.cu" is of the device, "B:a.cu" of both, "H:a.cu" of the host. cucc reads the warnings. */
 #ifndef CUCC_SPACES_H
 #define CUCC_SPACES_H
 

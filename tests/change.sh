@@ -64,14 +64,15 @@ CHECK(float, s, ldexp(1, -24))
 int main(int count, char **names)
 {
     static const int shapes[][4] = {{200, 90, 33, 1}, {128, 64, 40, 0}, {256, 128, 72, 2}, {33, 65, 130, 3},
-                                    {30, 600, 40, 2}, {300, 7, 129, 0}}; /* and ops */
+                                    {30, 600, 40, 2}, {300, 7, 129, 0}, {300, 7, 130, 3}, {300, 3, 129, 1},
+                                    {300, 14, 130, 1}, {300, 13, 130, 3}}; /* and ops */
     double worst = count < 2 ? INFINITY : 0;
     int k = 0;
     while (k < TMM_KERNEL_COUNT && count > 1 && strcmp(names[1], tmm_kernel_string((tmm_kernel)k))) k++;
     if (count > 2) wanted = atoi(names[2]);
     for (int n = 0; n < (int)(sizeof shapes / sizeof *shapes); n++) {
         const int *s = shapes[n];
-        if (k == TMM_SKINNY && s[1] > 16) continue;
+        if (k == TMM_SKINNY ? s[1] > 16 : n > 5) continue; /* the last four are for it */
         worst = fmax(worst, d_worst((tmm_kernel)k, s[3], s[0], s[1], s[2]));
         if (k != TMM_TENSOR_INT8) worst = fmax(worst, s_worst((tmm_kernel)k, s[3], s[0], s[1], s[2]));
     }
@@ -195,6 +196,7 @@ refused 's/_(1, 64, 4)/_(1, 64, 8)/' kernels/simple/register.cuh "TMM__REGISTER_
 refused 's/128x128, 4, 3, 1/128x128, 3, 3, 1/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: a warp has 2 or 4 matrices"
 refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must be"
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
+number skinny WARPS 4 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct BLOCK 11 "TMM__DIRECT_BLOCK must be"
 end_refused
 begin_refused
@@ -208,6 +210,7 @@ refused 's/_(3, 32)/_(4, 32)/' kernels/simple/shared.cuh "TMM__SHARED_LIST: each
 refused 's/64x64, 2, 4, 2/64x64, 2, 1, 2/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: stages must be"
 refused 's/, 128x64, 64x64)/, 128x64, 128x64)/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_KERNEL_LIST: each instance"
 refused 's/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: each instance needs a pass"
+number skinny COPIES 2 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct MOST 2048 "TMM__DIRECT_MOST must be a power of two"
 end_refused
 begin_refused
@@ -218,6 +221,11 @@ number outer WARPS 16 "TMM__OUTER_WARPS must be 4 or 8"
 number pipelined STAGES 6 "TMM__PIPELINED_STAGES must be 2 at least"
 number tensor DEPTH 32 "TMM__TENSOR_DEPTH must be 16"
 refused 's/128x192, 1, 192, 5, 1/128x192, 1, 192, 7, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must fit"
+refused 's/_tn, 2, 16/_tn, 0, 16/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: a multiprocessor has 1 block"
+refused 's/128x128, 4, 4, 2, 1/128x128, 4, 4, 2, 0/' kernels/tensor/sizes.h "TMM__TENSOR_LIST: a multiprocessor has 1 block"
+refused 's/32x64, 2, 1, 2, 4/32x64, 2, 0, 2, 4/' kernels/tensor/sizes.h "and a warp 1 matrix"
+refused 's/= 1 << TMM__SMALL_WARPS_LOG2/= 0 << TMM__SMALL_WARPS_LOG2/' kernels/small/sizes.h "and TMM__SMALL_WARPS 2 to it"
+number skinny L 128 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct CLUSTER 4 "TMM__DIRECT_CLUSTER must be 1 to 3"
 end_refused
 begin_refused

@@ -25,7 +25,8 @@ sys.path.insert(0, REPORT)
 PEAK = {"float": 60000.0, "double": 30000.0, "int": 30000.0}
 SPEED = {  # of each kernel, as a part of the peak
     "global": 0.10, "shared_8": 0.08, "shared_16": 0.13, "shared_32": 0.15, "register_64": 0.5,
-    "register_128": 0.6, "pipelined": 0.85, "small": 0.4, "auto = pipelined": 0.85, "cuBLAS": 0.8,
+    "register_128": 0.6, "pipelined": 0.85, "small": 0.4, "direct": 0.05, "tensor_int8": 1.5,
+    "auto = pipelined": 0.85, "cuBLAS": 0.8,
 }
 MEMORY_OF = {"auto = pipelined": "as chosen", "cuBLAS": "library", "global": "global"}
 LAUNCH = 0.004
@@ -62,6 +63,8 @@ def matmul_rows(kind, size, with_cpu, threads=(1, 2, 4)):
             rows.append((name, "CPU caches", "CPU", alone / p / (1.25 - 0.25 / p), None))
     for name, part in SPEED.items():
         if name == "cuBLAS" and kind == "int":
+            continue
+        if kind != "double" and name == "tensor_int8":
             continue
         if kind != "float" and name in ("shared_8", "shared_16", "register_64"):
             continue  # of double and int these stand for the largest tiles
@@ -381,6 +384,8 @@ def test_tables(path):
     check("table: S and E of MPI", near(ranks[6], alone / mpi) and near(ranks[7], alone / mpi / 2), ranks)
     check("table: S of CUDA, and no E", near(basic[6], alone / time_of("global", "double", size)) and basic[7] == "-",
           basic)
+    check("table: a line for each kernel that was measured", {"direct", "tensor cores, INT8", "small"} <= set(by_name),
+          list(by_name))
     shown = [near(basic[n + 1], float(next(r[f] for r in rows if r["name"] == "global" and r["type"] == "double" and
                                            r["N"] == str(size)))) for n, f in
              enumerate(("min_ms", "mean_ms", "median_ms", "max_ms"))]
@@ -708,7 +713,7 @@ def test_faults(words):
     refused("--gpu where there is a GPU", 2, "--gpu is for machines without a GPU", *why, os.path.join(WORK, "x"),
             "--gpu", "H100", gpu=True)
     log = os.path.join(WORK, "why.txt")
-    status, out, error = run(*why, os.path.join(WORK, "why"), "--gpu", "H100", REPORT_TEST_LOG=log)
+    status, _, error = run(*why, os.path.join(WORK, "why"), "--gpu", "H100", REPORT_TEST_LOG=log)
     check("without a GPU: the choice for one by name", status == 0 and calls(log) == [
         f"matmul.cpu {size} --type double --gpu H100" for size in (256, 1024, 4096)], status, error, calls(log))
     absent = os.path.join(WORK, "absent")

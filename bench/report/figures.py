@@ -13,10 +13,15 @@ KERNELS = {
     "small": "small",
     "pipelined": "pipelined",
     "tensor": "tensor cores",
+    "outer": "outer",
+    "direct": "direct",
+    "narrow": "narrow",
+    "tensor_int8": "tensor cores, INT8",
     "auto": "auto (tmm_gemm)",
     "cuBLAS": "cuBLAS",
 }
-OURS = [name for name in KERNELS if name not in ("auto", "cuBLAS")]
+# Those that the units of the type bind: bytes on tensor cores do other work.
+OURS = [name for name in KERNELS if name not in ("auto", "cuBLAS", "tensor_int8")]
 SHARED = ["shared_8", "shared_16", "shared_32"]
 
 # FLOP for each byte that a kernel loads from global memory, in float, as the comment above each
@@ -164,8 +169,8 @@ class Figures:
         return max(with_mpi or sizes, default=None)
 
     def full_size(self, kind):
-        """The largest size among those with the most kernels, or None."""
-        count = {n: sum(bool(self.product(kind, n, name)) for name in OURS) for n in self.sizes(kind)}
+        """The largest size among those with the most kernels of the roofline, or None."""
+        count = {n: sum(bool(self.product(kind, n, name)) for name in INTENSITY) for n in self.sizes(kind)}
         most = max(count.values(), default=0)
         return max(n for n in count if count[n] == most) if most else None
 

@@ -150,6 +150,8 @@ static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 
                   (int)TMM__PIPELINED_DEPTH == 8,
               "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
               "and owns a fixed part of them, and launchers count steps of 8");
+static_assert(TMM__PIPELINED_BLOCKS >= 1,
+              "TMM__PIPELINED_LIST: a multiprocessor has 1 block at least");
 
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,

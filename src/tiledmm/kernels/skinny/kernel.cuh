@@ -231,6 +231,10 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                       (ALONG_K && (int)WIDTH == 1),
                   "TMM__SKINNY_LIST: a width must be 2, 4, 8 or 16, or 1 along k: threads share S "
                   "and the sums of lines by powers of two");
+    static_assert((int)TMM__SKINNY_WARPS == 8 && (int)COPIES == 4 &&
+                      (int)TMM__SKINNY_L == 256 * COPIES * WIDE,
+                  "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4 and 4096: each of 256 threads "
+                  "copies 4 vectors, of neighbouring k");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;

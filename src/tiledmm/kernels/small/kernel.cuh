@@ -176,6 +176,10 @@ static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigne
 
 #endif
 
+static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
+                  (int)TMM__SMALL_WARPS == 1 << TMM__SMALL_WARPS_LOG2,
+              "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
+              "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -194,8 +198,6 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
             ((int)COLS == 16 || (int)COLS == 32 || (int)COLS == 64),
         "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
         "lanes, and its copies a power of two of places along the lines");
-    static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8,
-                  "TMM__SMALL_WARPS_LOG2 must be 1 to 3: a block has 256 threads at most");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * tmm__small_warp);

@@ -13,6 +13,8 @@ static_assert((int)TMM__TENSOR_PITCH >= 32 && (int)TMM__TENSOR_PITCH % 2 == 0 &&
                    2 * TMM__TENSOR_WARPS * 16 * (int)TMM__TENSOR_PITCH * 8 <=
                        (int)TMM__TENSOR_BYTES(32 * TMM__TENSOR_DOWN, 32 * TMM__TENSOR_WARPS)),
               "TMM__TENSOR_PITCH must be even, 32 at least, and leave room for all warps' rows");
+static_assert(TMM__TENSOR_BLOCKS >= 1 && TMM__TENSOR_DOWN >= 1,
+              "TMM__TENSOR_LIST: a multiprocessor has 1 block at least, and a warp 1 matrix");
 
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
