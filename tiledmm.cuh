@@ -820,7 +820,7 @@ TMM__EPILOGUE(tmm_iepilogue, int)
            tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
     KERNEL(TMM_PIPELINED, "pipelined", 64,                                                        \
            TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,            \
-                                   tmm__xgemm__pipelined_plan, tmm__xgemm__pipelined))            \
+                                   tmm__xgemm__pipelined_plan, tmm__xgemm__divided))              \
     KERNEL(TMM_SMALL, "small", 16,                                                                \
            TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
                         tmm__xgemm__small_plan, tmm__xgemm__small))                               \
@@ -2383,50 +2383,9 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 /* Whether attributes can be given to a launch, such as clusters: with nvcc from CUDA 11.8 on. */
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
-
-/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
-static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int threads, int cluster, int bytes,
-                                       tmm_stream stream)
-{
-    *config = cudaLaunchConfig_t();
-    memset(attribute, 0, sizeof *attribute);
-    config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3((unsigned)threads);
-    config->dynamicSmemBytes = (size_t)bytes;
-    config->stream = stream;
-    config->attrs = attribute;
-    config->numAttrs = 1;
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = (unsigned)cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-}
 #else
 #define TMM__CLUSTER_LAUNCH 0
 #endif
-
-/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
-{
-    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
-}
-
-/* Launches `blocks` blocks, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
-                                              int cluster, int bytes, void **arguments,
-                                              tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
-    (void)arguments, (void)stream;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
-#endif
-}
 
 /* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
    device. */
@@ -2434,6 +2393,57 @@ static inline int tmm__has_clusters(const void *kernel)
 {
     return TMM__CLUSTER_LAUNCH && tmm__current_device()->capability >= 90 &&
            tmm__compiled(kernel)->ptx_version >= 90;
+}
+
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
+{
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
+}
+
+#if TMM__CLUSTER_LAUNCH
+/* A launch with `cluster` blocks to a cluster. */
+static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
+                                                     int threads, int cluster, int bytes,
+                                                     tmm_stream stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    memset(attributes, 0, 2 * sizeof *attributes);
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 1;
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = (unsigned)cluster;
+    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+    return config;
+}
+#endif
+
+/* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits for the
+   launch before it in the stream. Compiled for sm_90 or later it may begin while that one still works. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+                                              int cluster, int early, int bytes, void **arguments,
+                                              tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    if (tmm__has_clusters(kernel) && (early || cluster > 1)) {
+        cudaLaunchAttribute attributes[2];
+        cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = cluster > 1 ? attributes : attributes + 1;
+        config.numAttrs = (cluster > 1) + (early != 0);
+        const tmm_status status = tmm__allow_shared(kernel, bytes);
+        if (status != TMM_OK) return status;
+        return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+    }
+#endif
+    (void)cluster, (void)early;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 }
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
@@ -2449,9 +2459,9 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     if (!tmm__has_clusters(kernel)) return facts->clusters;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         const int bytes = base + tmm__cluster_bytes(n, vectors, item);
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n, bytes, 0);
+        cudaLaunchAttribute attributes[2];
+        const cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, dim3((unsigned)n), 128, n, bytes, 0);
         if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
             !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
@@ -2970,6 +2980,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__converted_most     TMM_FN(gemm__converted_most)
 #define tmm__xgemm__cpu                TMM_FN(gemm__cpu)
 #define tmm__xgemm__cpu_block          TMM_FN(gemm__cpu_block)
+#define tmm__xgemm__divided            TMM_FN(gemm__divided)
 #define tmm__xgemm__direct             TMM_FN(gemm__direct)
 #define tmm__xgemm__direct_bytes       TMM_FN(gemm__direct_bytes)
 #define tmm__xgemm__direct_competes    TMM_FN(gemm__direct_competes)
@@ -2990,7 +3001,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__float_instance     TMM_FN(gemm__float_instance)
 #define tmm__xgemm__float_instruction  TMM_FN(gemm__float_instruction)
 #define tmm__xgemm__float_kernel       TMM_FN(gemm__float_kernel)
-#define tmm__xgemm__float_launch       TMM_FN(gemm__float_launch)
 #define tmm__xgemm__float_multiply     TMM_FN(gemm__float_multiply)
 #define tmm__xgemm__float_odd          TMM_FN(gemm__float_odd)
 #define tmm__xgemm__float_pieces       TMM_FN(gemm__float_pieces)
@@ -3039,7 +3049,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__outer_takes        TMM_FN(gemm__outer_takes)
 #define tmm__xgemm__overlaps           TMM_FN(gemm__overlaps)
 #define tmm__xgemm__pack               TMM_FN(gemm__pack)
-#define tmm__xgemm__pipelined          TMM_FN(gemm__pipelined)
 #define tmm__xgemm__pipelined_costs    TMM_FN(gemm__pipelined_costs)
 #define tmm__xgemm__pipelined_instance TMM_FN(gemm__pipelined_instance)
 #define tmm__xgemm__pipelined_plan     TMM_FN(gemm__pipelined_plan)
@@ -3050,7 +3059,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__prepared_bytes     TMM_FN(gemm__prepared_bytes)
 #define tmm__xgemm__product            TMM_FN(gemm__product)
 #define tmm__xgemm__reaches            TMM_FN(gemm__reaches)
-#define tmm__xgemm__reduce             TMM_FN(gemm__reduce)
 #define tmm__xgemm__register_competes  TMM_FN(gemm__register_competes)
 #define tmm__xgemm__register_plan      TMM_FN(gemm__register_plan)
 #define tmm__xgemm__register_tile      TMM_FN(gemm__register_tile)
@@ -14414,18 +14422,48 @@ static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule 
 }
 #endif
 
-/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
-   whether KERNEL TENSOR left them. */
-static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedule *s, int rows,
-                                            int warps_down, int slices, int tensor)
+/* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
+   REDUCE behind it where the plan has them. */
+static inline tmm_status tmm__xgemm__divided(const tmm__xgemm__product *given,
+                                             const tmm__plan *plan)
 {
-    int tiles = s->tiles_down * s->tiles_across;
-    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
-    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
-    return tmm__launch((const void *)tmm__xgemm_reduce,
-                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
-                       p->stream);
+    tmm__xgemm__product product = *given, *p = &product;
+    tmm__plan c = *plan;
+    tmm__schedule *s = &c.s;
+    tmm__xgemm__memory memory;
+    const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
+    if (!tmm__xgemm__allocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        tmm__xgemm__plan_by(plan->value, p, &c);
+    }
+    tmm_status status = TMM_OK;
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+    status = tmm__xgemm__pack(p, s, &memory, c.pitchA, c.pitchB);
+#endif
+#if TMM__DOUBLE_TENSOR
+    s->unless = p->unless;
+#endif
+    void *arguments[20];
+    int count = tmm__xgemm__arguments(p, arguments);
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
+    arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
+    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
+    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
+                                      s->cluster, 0, c.bytes, arguments, p->stream);
+    if (status == TMM_OK && s->reduce && s->cluster == 0) {
+        int tensor = plan->value == TMM_TENSOR, rows = area / 1024, slices = (int)c.blocks / tiles;
+        int warps_down = s->is_tall && !tensor ? 4 : 2;
+        int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+        void *of_reduce[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                             &rows, &warps_down, &slices,   &parts,   &tensor, s};
+        status = tmm__launch((const void *)tmm__xgemm_reduce,
+                             dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0,
+                             of_reduce, p->stream);
+    }
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
+    return status;
 }
 #endif
 #endif
@@ -14692,40 +14730,6 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     }
 #endif
 }
-
-static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__plan *plan)
-{
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
-    }
-    tmm_status status = TMM_OK;
-#if TMM__IS_FLOAT
-    status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
-    if (status == TMM_OK && c.s.cluster > 0) {
-        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
-                                      p->stream);
-    } else if (status == TMM_OK) {
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), 0, arguments, p->stream);
-        if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
-                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
-    }
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
-}
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
    Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
@@ -14891,37 +14895,9 @@ static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
     return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
-    }
-    tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#if TMM__DOUBLE_TENSOR
-    c.s.unless = p->unless;
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.off_sectors;
-    const int blocks = (int)c.blocks, area = c.tile_m * c.tile_n, size = 4 * sizeof(TMM_TYPE);
-    if (status == TMM_OK && c.s.cluster > 0)
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster,
-                                      c.bytes + tmm__cluster_bytes(c.s.cluster, area / 512, size),
-                                      arguments, p->stream);
-    else if (status == TMM_OK)
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), c.bytes, arguments, p->stream);
-    if (status == TMM_OK && c.s.reduce)
-        status = tmm__xgemm__reduce(p, &c.s, area / 1024, 2,
-                                    blocks / (c.s.tiles_down * c.s.tiles_across), 1);
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
+    return tmm__xgemm__divided(p, plan);
 }
 #endif
 #endif
@@ -15510,11 +15486,8 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
     arguments[count++] = &magic, arguments[count++] = &magic_log2;
     arguments[count++] = &beside, arguments[count++] = &lanes;
     arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
-    if (c.cluster_log2 > 0)
-        return tmm__launch_clusters(c.kernel, (int)c.blocks, c.threads, 1 << c.cluster_log2, 0,
-                                    arguments, p.stream);
-    return tmm__launch(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), dim3((unsigned)c.threads), 0,
-                       arguments, p.stream);
+    return tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), c.threads,
+                                1 << c.cluster_log2, 0, 0, arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
@@ -15782,36 +15755,6 @@ static inline int tmm__xgemm__float_instruction(void)
                : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
-   while the launch before them in the stream still works: they wait themselves. */
-static inline tmm_status tmm__xgemm__float_launch(const void *kernel, dim3 grid, int threads,
-                                                  int bytes, int cluster, void **arguments,
-                                                  tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
-        tmm__compiled(tmm__xgemm__float_kernel(0))->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
-}
-
 /* The least magnitude that an element which is not zero may have after scaling, for its line not to
    be wide. */
 static inline float tmm__xgemm__least_element(long long K)
@@ -15920,9 +15863,11 @@ static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[
     void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
                          &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (tmm__xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
-    return tmm__xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
-                                    plan.ranks, arguments, stream);
+    const int instruction = tmm__xgemm__float_instruction(),
+              early = instruction != TMM__BY_MULTIPLY_ADD;
+    if (instruction == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return tmm__launch_clusters(kernel, dim3(all * plan.ranks, batch), plan.threads, plan.ranks,
+                                early, 0, arguments, stream);
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
@@ -16074,12 +16019,10 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     } else {
         job.pace = NULL;
     }
-    const void *kernel = tmm__xgemm__float_kernel(job.instance);
-    tmm_status status = tmm__allow_shared(kernel, tmm__xgemm__float_bytes(job.instance));
-    if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return tmm__xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
-                                    stream);
+    const int early = tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD;
+    return tmm__launch_clusters(tmm__xgemm__float_kernel(job.instance), dim3(blocks), i->threads, 1,
+                                early, i->bytes, arguments, stream);
 }
 
 /* Parts in all, if tiles are cut, which is for one product; else 0. */
@@ -16499,35 +16442,13 @@ typedef struct tmm__xint8_part {
     tmm__int8_sums sums;
 } tmm__xint8_part;
 
-/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
-   still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+/* All kernels of this family wait themselves for the launch before them. `cluster`: blocks to a
+   cluster, or 1. */
 static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
                                                  int bytes, int cluster, void **arguments,
                                                  tmm_stream stream)
 {
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    tmm_status status = tmm__allow_shared(kernel, bytes);
-    return status != TMM_OK ? status
-                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
+    return tmm__launch_clusters(kernel, grid, threads, cluster, 1, bytes, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */

@@ -220,18 +220,48 @@ static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule 
 }
 #endif
 
-/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
-   whether KERNEL TENSOR left them. */
-static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedule *s, int rows,
-                                            int warps_down, int slices, int tensor)
+/* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
+   REDUCE behind it where the plan has them. */
+static inline tmm_status tmm__xgemm__divided(const tmm__xgemm__product *given,
+                                             const tmm__plan *plan)
 {
-    int tiles = s->tiles_down * s->tiles_across;
-    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
-    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
-    return tmm__launch((const void *)tmm__xgemm_reduce,
-                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
-                       p->stream);
+    tmm__xgemm__product product = *given, *p = &product;
+    tmm__plan c = *plan;
+    tmm__schedule *s = &c.s;
+    tmm__xgemm__memory memory;
+    const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
+    if (!tmm__xgemm__allocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        tmm__xgemm__plan_by(plan->value, p, &c);
+    }
+    tmm_status status = TMM_OK;
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+    status = tmm__xgemm__pack(p, s, &memory, c.pitchA, c.pitchB);
+#endif
+#if TMM__DOUBLE_TENSOR
+    s->unless = p->unless;
+#endif
+    void *arguments[20];
+    int count = tmm__xgemm__arguments(p, arguments);
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
+    arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
+    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
+    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
+                                      s->cluster, 0, c.bytes, arguments, p->stream);
+    if (status == TMM_OK && s->reduce && s->cluster == 0) {
+        int tensor = plan->value == TMM_TENSOR, rows = area / 1024, slices = (int)c.blocks / tiles;
+        int warps_down = s->is_tall && !tensor ? 4 : 2;
+        int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+        void *of_reduce[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                             &rows, &warps_down, &slices,   &parts,   &tensor, s};
+        status = tmm__launch((const void *)tmm__xgemm_reduce,
+                             dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0,
+                             of_reduce, p->stream);
+    }
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
+    return status;
 }
 #endif
 #endif

@@ -159,50 +159,9 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 /* Whether attributes can be given to a launch, such as clusters: with nvcc from CUDA 11.8 on. */
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
-
-/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
-static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int threads, int cluster, int bytes,
-                                       tmm_stream stream)
-{
-    *config = cudaLaunchConfig_t();
-    memset(attribute, 0, sizeof *attribute);
-    config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3((unsigned)threads);
-    config->dynamicSmemBytes = (size_t)bytes;
-    config->stream = stream;
-    config->attrs = attribute;
-    config->numAttrs = 1;
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = (unsigned)cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-}
 #else
 #define TMM__CLUSTER_LAUNCH 0
 #endif
-
-/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
-{
-    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
-}
-
-/* Launches `blocks` blocks, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
-                                              int cluster, int bytes, void **arguments,
-                                              tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
-    (void)arguments, (void)stream;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
-#endif
-}
 
 /* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
    device. */
@@ -210,6 +169,57 @@ static inline int tmm__has_clusters(const void *kernel)
 {
     return TMM__CLUSTER_LAUNCH && tmm__current_device()->capability >= 90 &&
            tmm__compiled(kernel)->ptx_version >= 90;
+}
+
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
+{
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
+}
+
+#if TMM__CLUSTER_LAUNCH
+/* A launch with `cluster` blocks to a cluster. */
+static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
+                                                     int threads, int cluster, int bytes,
+                                                     tmm_stream stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    memset(attributes, 0, 2 * sizeof *attributes);
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 1;
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = (unsigned)cluster;
+    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+    return config;
+}
+#endif
+
+/* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits for the
+   launch before it in the stream. Compiled for sm_90 or later it may begin while that one still works. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+                                              int cluster, int early, int bytes, void **arguments,
+                                              tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    if (tmm__has_clusters(kernel) && (early || cluster > 1)) {
+        cudaLaunchAttribute attributes[2];
+        cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = cluster > 1 ? attributes : attributes + 1;
+        config.numAttrs = (cluster > 1) + (early != 0);
+        const tmm_status status = tmm__allow_shared(kernel, bytes);
+        if (status != TMM_OK) return status;
+        return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+    }
+#endif
+    (void)cluster, (void)early;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 }
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
@@ -225,9 +235,9 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     if (!tmm__has_clusters(kernel)) return facts->clusters;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         const int bytes = base + tmm__cluster_bytes(n, vectors, item);
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n, bytes, 0);
+        cudaLaunchAttribute attributes[2];
+        const cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, dim3((unsigned)n), 128, n, bytes, 0);
         if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
             !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;

@@ -28,7 +28,7 @@
            tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
     KERNEL(TMM_PIPELINED, "pipelined", 64,                                                        \
            TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,            \
-                                   tmm__xgemm__pipelined_plan, tmm__xgemm__pipelined))            \
+                                   tmm__xgemm__pipelined_plan, tmm__xgemm__divided))              \
     KERNEL(TMM_SMALL, "small", 16,                                                                \
            TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
                         tmm__xgemm__small_plan, tmm__xgemm__small))                               \

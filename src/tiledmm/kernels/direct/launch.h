@@ -148,10 +148,7 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
     arguments[count++] = &magic, arguments[count++] = &magic_log2;
     arguments[count++] = &beside, arguments[count++] = &lanes;
     arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
-    if (c.cluster_log2 > 0)
-        return tmm__launch_clusters(c.kernel, (int)c.blocks, c.threads, 1 << c.cluster_log2, 0,
-                                    arguments, p.stream);
-    return tmm__launch(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), dim3((unsigned)c.threads), 0,
-                       arguments, p.stream);
+    return tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), c.threads,
+                                1 << c.cluster_log2, 0, 0, arguments, p.stream);
 }
 #endif

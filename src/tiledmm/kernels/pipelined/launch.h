@@ -101,38 +101,4 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     }
 #endif
 }
-
-static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__plan *plan)
-{
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
-    }
-    tmm_status status = TMM_OK;
-#if TMM__IS_FLOAT
-    status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
-    if (status == TMM_OK && c.s.cluster > 0) {
-        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
-                                      p->stream);
-    } else if (status == TMM_OK) {
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), 0, arguments, p->stream);
-        if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
-                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
-    }
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
-}
 #endif

@@ -162,37 +162,9 @@ static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
     return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
-    }
-    tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#if TMM__DOUBLE_TENSOR
-    c.s.unless = p->unless;
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.off_sectors;
-    const int blocks = (int)c.blocks, area = c.tile_m * c.tile_n, size = 4 * sizeof(TMM_TYPE);
-    if (status == TMM_OK && c.s.cluster > 0)
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster,
-                                      c.bytes + tmm__cluster_bytes(c.s.cluster, area / 512, size),
-                                      arguments, p->stream);
-    else if (status == TMM_OK)
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), c.bytes, arguments, p->stream);
-    if (status == TMM_OK && c.s.reduce)
-        status = tmm__xgemm__reduce(p, &c.s, area / 1024, 2,
-                                    blocks / (c.s.tiles_down * c.s.tiles_across), 1);
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
+    return tmm__xgemm__divided(p, plan);
 }
 #endif
 #endif

@@ -123,36 +123,6 @@ static inline int tmm__xgemm__float_instruction(void)
                : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
-   while the launch before them in the stream still works: they wait themselves. */
-static inline tmm_status tmm__xgemm__float_launch(const void *kernel, dim3 grid, int threads,
-                                                  int bytes, int cluster, void **arguments,
-                                                  tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
-        tmm__compiled(tmm__xgemm__float_kernel(0))->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
-}
-
 /* The least magnitude that an element which is not zero may have after scaling, for its line not to
    be wide. */
 static inline float tmm__xgemm__least_element(long long K)
@@ -261,9 +231,11 @@ static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[
     void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
                          &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (tmm__xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
-    return tmm__xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
-                                    plan.ranks, arguments, stream);
+    const int instruction = tmm__xgemm__float_instruction(),
+              early = instruction != TMM__BY_MULTIPLY_ADD;
+    if (instruction == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return tmm__launch_clusters(kernel, dim3(all * plan.ranks, batch), plan.threads, plan.ranks,
+                                early, 0, arguments, stream);
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
@@ -415,12 +387,10 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     } else {
         job.pace = NULL;
     }
-    const void *kernel = tmm__xgemm__float_kernel(job.instance);
-    tmm_status status = tmm__allow_shared(kernel, tmm__xgemm__float_bytes(job.instance));
-    if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return tmm__xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
-                                    stream);
+    const int early = tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD;
+    return tmm__launch_clusters(tmm__xgemm__float_kernel(job.instance), dim3(blocks), i->threads, 1,
+                                early, i->bytes, arguments, stream);
 }
 
 /* Parts in all, if tiles are cut, which is for one product; else 0. */

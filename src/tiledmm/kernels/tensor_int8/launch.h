@@ -40,35 +40,13 @@ typedef struct tmm__xint8_part {
     tmm__int8_sums sums;
 } tmm__xint8_part;
 
-/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
-   still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+/* All kernels of this family wait themselves for the launch before them. `cluster`: blocks to a
+   cluster, or 1. */
 static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
                                                  int bytes, int cluster, void **arguments,
                                                  tmm_stream stream)
 {
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    tmm_status status = tmm__allow_shared(kernel, bytes);
-    return status != TMM_OK ? status
-                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
+    return tmm__launch_clusters(kernel, grid, threads, cluster, 1, bytes, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */
