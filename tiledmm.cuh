@@ -179,13 +179,13 @@
    do without, and sum in fewer slices. TMM_TENSOR is for TMM_TYPE double, on devices that give a
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
-   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
-   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
-   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
-   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
-   elements of row and column. If many are like that, take TMM_PIPELINED.
+   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, with M, N and
+   K rounded up to 64, and a quarter of a byte for each of C; of batches 1 GiB at a time. Where tiles
+   are few, parts of K take up to 256 KB a multiprocessor. Without memory it is TMM_PIPELINED.
+   Elements of C for which FP16 does not suffice are summed in float, at a fraction of the speed.
+   Their row of op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to
+   2^34 (K = 22250) in magnitude, zeros apart. Of the latter only elements below some 2^-23 of the
+   largest possible product count. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -198,8 +198,8 @@
    Of each thread, until it ends: the sentence of tmm_last_error(), what is known of devices and
    kernels, and its latest plans, some 110 KB. No thread, stream or event outlives a call; the current
    device stays.
-   CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
-   call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
+   CUDA has one record a thread for its last error. An older one of the caller's is not blamed on a
+   call of this header. It stays there unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
@@ -247,8 +247,7 @@
 #define TMM__HOST    0
 #endif
 
-/* 0 where nvcc compiles the host's part of a program, which need not look at what only devices run:
-   kernels and functions that are long are left out there. */
+/* 0 where nvcc compiles the host's part of a program: long device code is left out there. */
 #if defined(__NVCC__) && !defined(__CUDA_ARCH__)
 #define TMM__BODIES 0
 #else
@@ -294,17 +293,15 @@
 #endif
 #endif
 
-/* The CPU reference is meant to be as fast as plain C can be, however the file is compiled: nvcc
-   gives the host compiler no -O of its own. */
+/* However the file is compiled: nvcc gives the host compiler no -O of its own. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TMM__OPTIMIZE __attribute__((optimize("O3")))
 #else
 #define TMM__OPTIMIZE
 #endif
 
-/* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
-   beta C, has the same bits everywhere. */
+/* A product of two TMM_SUM, rounded once: compilers may contract a * b + c * d either way, each
+   kernel its own. So the last step, alpha sum + beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -330,8 +327,8 @@
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
 #define TMM__WORD_INT_int , 1
-/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
-   into: else it would reorder all sums, which takes time to compile and gains nothing. */
+/* sum += a b. For int by an instruction that the compiler does not look into: else it would
+   reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                        \
     ((sum) = TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0) == 1 && \
@@ -464,317 +461,174 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #endif
 #else
-#pragma push_macro("A")
+/* Each word stands here twice, for a macro cannot undefine another. */
+/* clang-format off */
+#define TMM__WORDS(_) \
+    _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
+    _(AT_ONCE) _(As) _(B) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) _(CLUSTER) _(COLS) \
+    _(COPIES) _(COPY_AT) _(COUNT) _(DEEP) _(DEPTH) _(DOUBTFUL) _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) \
+    _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) \
+    _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) \
+    _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) \
+    _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(Q) _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) \
+    _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) _(STAGES) \
+    _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) \
+    _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
+    _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
+    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(i) _(j) _(k) \
+    _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) _(t) \
+    _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+/* clang-format on */
+#ifdef _MSC_VER
+#define TMM__PRAGMA(x) __pragma(x)
+#else
+#define TMM__PRAGMA(x) _Pragma(#x)
+#endif
+#define TMM__PUSH(word) TMM__PRAGMA(push_macro(#word))
+#define TMM__POP(word)  TMM__PRAGMA(pop_macro(#word))
+TMM__WORDS(TMM__PUSH)
 #undef A
-#pragma push_macro("ABr")
-#undef ABr
-#pragma push_macro("ACROSS")
 #undef ACROSS
-#pragma push_macro("AHEAD")
 #undef AHEAD
-#pragma push_macro("ALIGNED_ROWS")
 #undef ALIGNED_ROWS
-#pragma push_macro("ALIGNS")
 #undef ALIGNS
-#pragma push_macro("ALONG")
 #undef ALONG
-#pragma push_macro("ALONG_K")
 #undef ALONG_K
-#pragma push_macro("ANY")
 #undef ANY
-#pragma push_macro("AREA")
 #undef AREA
-#pragma push_macro("AT_ONCE")
 #undef AT_ONCE
-#pragma push_macro("As")
 #undef As
-#pragma push_macro("B")
 #undef B
-#pragma push_macro("BLOCK")
 #undef BLOCK
-#pragma push_macro("BLOCKS_A")
 #undef BLOCKS_A
-#pragma push_macro("BLOCKS_B")
 #undef BLOCKS_B
-#pragma push_macro("BYTES")
 #undef BYTES
-#pragma push_macro("Br")
-#undef Br
-#pragma push_macro("Bs")
 #undef Bs
-#pragma push_macro("C")
 #undef C
-#pragma push_macro("CHOICES")
-#undef CHOICES
-#pragma push_macro("CLUSTER")
 #undef CLUSTER
-#pragma push_macro("COLS")
 #undef COLS
-#pragma push_macro("COPIES")
 #undef COPIES
-#pragma push_macro("COPY_AT")
 #undef COPY_AT
-#pragma push_macro("COUNT")
 #undef COUNT
-#pragma push_macro("Cr")
-#undef Cr
-#pragma push_macro("DATA_PARALLEL")
-#undef DATA_PARALLEL
-#pragma push_macro("DEEP")
 #undef DEEP
-#pragma push_macro("DEPTH")
 #undef DEPTH
-#pragma push_macro("DOUBTFUL")
 #undef DOUBTFUL
-#pragma push_macro("DOUBTFUL_SMALL")
 #undef DOUBTFUL_SMALL
-#pragma push_macro("DOWN")
 #undef DOWN
-#pragma push_macro("EDGE")
 #undef EDGE
-#pragma push_macro("END")
 #undef END
-#pragma push_macro("FIRST")
 #undef FIRST
-#pragma push_macro("FLUSH")
 #undef FLUSH
-#pragma push_macro("FOURS")
 #undef FOURS
-#pragma push_macro("GRAIN")
 #undef GRAIN
-#pragma push_macro("GROUPS")
 #undef GROUPS
-#pragma push_macro("HALF")
 #undef HALF
-#pragma push_macro("HALVES")
 #undef HALVES
-#pragma push_macro("K")
 #undef K
-#pragma push_macro("K_GROUPS")
 #undef K_GROUPS
-#pragma push_macro("L")
 #undef L
-#pragma push_macro("LANES")
 #undef LANES
-#pragma push_macro("LAST")
 #undef LAST
-#pragma push_macro("LDA")
 #undef LDA
-#pragma push_macro("LDB")
 #undef LDB
-#pragma push_macro("LDC")
 #undef LDC
-#pragma push_macro("LDS")
 #undef LDS
-#pragma push_macro("LEAST_STEPS")
-#undef LEAST_STEPS
-#pragma push_macro("LINES")
 #undef LINES
-#pragma push_macro("LINES_A")
 #undef LINES_A
-#pragma push_macro("LINES_B")
 #undef LINES_B
-#pragma push_macro("LINES_M")
 #undef LINES_M
-#pragma push_macro("LINES_N")
 #undef LINES_N
-#pragma push_macro("LIST")
 #undef LIST
-#pragma push_macro("M")
 #undef M
-#pragma push_macro("MANY")
-#undef MANY
-#pragma push_macro("MATRICES")
 #undef MATRICES
-#pragma push_macro("MOST_PARTS")
-#undef MOST_PARTS
-#pragma push_macro("MOST_ROUNDS")
-#undef MOST_ROUNDS
-#pragma push_macro("MOST_TURNS")
-#undef MOST_TURNS
-#pragma push_macro("N")
 #undef N
-#pragma push_macro("P")
 #undef P
-#pragma push_macro("PAIRS")
 #undef PAIRS
-#pragma push_macro("PART")
 #undef PART
-#pragma push_macro("PASSES")
 #undef PASSES
-#pragma push_macro("PASSES_A")
 #undef PASSES_A
-#pragma push_macro("PIECES")
 #undef PIECES
-#pragma push_macro("PITCH")
 #undef PITCH
-#pragma push_macro("PITCH_A")
 #undef PITCH_A
-#pragma push_macro("PITCH_B")
 #undef PITCH_B
-#pragma push_macro("Q")
 #undef Q
-#pragma push_macro("QUADS")
 #undef QUADS
-#pragma push_macro("R")
 #undef R
-#pragma push_macro("REJECTED")
 #undef REJECTED
-#pragma push_macro("REJECTED_SMALL")
 #undef REJECTED_SMALL
-#pragma push_macro("RING")
-#undef RING
-#pragma push_macro("ROWS")
 #undef ROWS
-#pragma push_macro("ROW_BLOCKS")
-#undef ROW_BLOCKS
-#pragma push_macro("S")
 #undef S
-#pragma push_macro("SIZE")
 #undef SIZE
-#pragma push_macro("SLOTS")
 #undef SLOTS
-#pragma push_macro("SPARSE")
 #undef SPARSE
-#pragma push_macro("SQUARE")
 #undef SQUARE
-#pragma push_macro("STAGE")
 #undef STAGE
-#pragma push_macro("STAGED_ROWS")
 #undef STAGED_ROWS
-#pragma push_macro("STAGES")
 #undef STAGES
-#pragma push_macro("STAGES_1")
 #undef STAGES_1
-#pragma push_macro("STAGES_2")
 #undef STAGES_2
-#pragma push_macro("STAGE_A")
 #undef STAGE_A
-#pragma push_macro("STEP")
 #undef STEP
-#pragma push_macro("STEPS")
 #undef STEPS
-#pragma push_macro("STILL")
 #undef STILL
-#pragma push_macro("STORED")
 #undef STORED
-#pragma push_macro("STORED_ROWS")
 #undef STORED_ROWS
-#pragma push_macro("STRIDE")
 #undef STRIDE
-#pragma push_macro("SUMS")
 #undef SUMS
-#pragma push_macro("S_COPIES")
 #undef S_COPIES
-#pragma push_macro("THREADS")
 #undef THREADS
-#pragma push_macro("THROUGH")
 #undef THROUGH
-#pragma push_macro("TILE")
 #undef TILE
-#pragma push_macro("TILE_COLS")
 #undef TILE_COLS
-#pragma push_macro("TILE_M")
 #undef TILE_M
-#pragma push_macro("TILE_N")
 #undef TILE_N
-#pragma push_macro("TN")
 #undef TN
-#pragma push_macro("UNIT")
 #undef UNIT
-#pragma push_macro("UNROLL")
 #undef UNROLL
-#pragma push_macro("VECTOR")
 #undef VECTOR
-#pragma push_macro("VECTORS")
 #undef VECTORS
-#pragma push_macro("WARPS")
 #undef WARPS
-#pragma push_macro("WARPS_ACROSS")
 #undef WARPS_ACROSS
-#pragma push_macro("WIDE")
 #undef WIDE
-#pragma push_macro("WIDE_PASSES")
 #undef WIDE_PASSES
-#pragma push_macro("WIDTH")
 #undef WIDTH
-#pragma push_macro("X")
 #undef X
-#pragma push_macro("a")
 #undef a
-#pragma push_macro("b")
 #undef b
-#pragma push_macro("block")
 #undef block
-#pragma push_macro("c")
 #undef c
-#pragma push_macro("cols")
 #undef cols
-#pragma push_macro("d")
 #undef d
-#pragma push_macro("depth")
 #undef depth
-#pragma push_macro("e")
 #undef e
-#pragma push_macro("g")
 #undef g
-#pragma push_macro("h")
 #undef h
-#pragma push_macro("height")
-#undef height
-#pragma push_macro("i")
 #undef i
-#pragma push_macro("j")
 #undef j
-#pragma push_macro("k")
 #undef k
-#pragma push_macro("l")
 #undef l
-#pragma push_macro("m")
 #undef m
-#pragma push_macro("max")
 #undef max
-#pragma push_macro("min")
 #undef min
-#pragma push_macro("n")
 #undef n
-#pragma push_macro("near")
 #undef near
-#pragma push_macro("o")
 #undef o
-#pragma push_macro("p")
 #undef p
-#pragma push_macro("q")
 #undef q
-#pragma push_macro("r")
 #undef r
-#pragma push_macro("rows")
 #undef rows
-#pragma push_macro("s")
 #undef s
-#pragma push_macro("size")
 #undef size
-#pragma push_macro("small")
 #undef small
-#pragma push_macro("t")
 #undef t
-#pragma push_macro("threads")
 #undef threads
-#pragma push_macro("tile")
 #undef tile
-#pragma push_macro("u")
 #undef u
-#pragma push_macro("v")
 #undef v
-#pragma push_macro("w")
 #undef w
-#pragma push_macro("width")
 #undef width
-#pragma push_macro("x")
 #undef x
-#pragma push_macro("y")
 #undef y
-#pragma push_macro("z")
 #undef z
 #endif
 
@@ -798,53 +652,52 @@ TMM__EPILOGUE(tmm_iepilogue, int)
    is the last line.
        NAME(value, string)                   stands for a kernel that gemm__stands_for finds
        KERNEL(value, string, tile, takes, competes, plan, launch)
-   `tile` is the least edge of its tiles of C; the functions are the members of gemm__kernel. Of types
-   and programs that leave a kernel out, TMM__IF_FAST and its like give a row that refuses.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
-#define TMM__KERNEL_LIST(NAME, KERNEL)                                                            \
-    NAME(TMM_AUTO, "auto")                                                                        \
-    KERNEL(TMM_GLOBAL, "global", 32, tmm__xgemm__all_taken, NULL, tmm__xgemm__global_plan,        \
-           tmm__xgemm__tiles)                                                                     \
-    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xgemm__shared_takes,                      \
-           tmm__xgemm__shared_competes, tmm__xgemm__shared_plan, tmm__xgemm__tiles)               \
-    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,    \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
-    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes, \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
-    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes, \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
-    NAME(TMM_REGISTER, "register")                                                                \
-    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xgemm__all_taken,                             \
-           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
-    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xgemm__all_taken,                          \
-           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
-    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                        \
-           TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,            \
-                                   tmm__xgemm__pipelined_plan, tmm__xgemm__divided))              \
-    KERNEL(TMM_SMALL, "small", 16,                                                                \
-           TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
-                        tmm__xgemm__small_plan, tmm__xgemm__small))                               \
-    KERNEL(TMM_SKINNY, "skinny", 16,                                                              \
-           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,              \
-                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                       \
-    KERNEL(TMM_TENSOR, "tensor", 64,                                                              \
-           TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                 \
-                        TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,      \
-                                       tmm__xgemm__tensor)))                                      \
-    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                          \
-    KERNEL(TMM_OUTER, "outer", 8,                                                                 \
-           TMM__IF_FAST(tmm__xgemm__outer_takes, tmm__xgemm__outer_competes,                      \
-                        tmm__xgemm__outer_plan, tmm__xgemm__outer))                               \
-    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                    \
-           TMM__IF_FAST(tmm__xgemm__int8_takes,                                                   \
-                        TMM__IF_INT8(tmm__xgemm__int8_competes, tmm__xgemm__int8_plan,            \
-                                     tmm__xgemm__split)))                                         \
-    KERNEL(TMM_NARROW, "narrow", 24,                                                              \
-           TMM__IF_FLOAT_FAST(tmm__xgemm__check_reach, tmm__xgemm__narrow_competes,               \
-                              tmm__xgemm__narrow_plan, tmm__xgemm__narrow))                       \
-    KERNEL(TMM_DIRECT, "direct", 1,                                                               \
-           TMM__IF_FAST(tmm__xgemm__direct_takes, tmm__xgemm__direct_competes,                    \
-                        tmm__xgemm__direct_plan, tmm__xgemm__direct))
+   `tile` is the least edge of its tiles of C; the functions are the members of gemm__kernel. Where
+   types and programs leave a kernel out, TMM__IF_FAST and its like give a row that refuses. */
+#define TMM__KERNEL_LIST(NAME, KERNEL)                                                             \
+    NAME(TMM_AUTO, "auto")                                                                         \
+    KERNEL(TMM_GLOBAL, "global", 32, tmm__xgemm__all_taken, NULL, tmm__xgemm__global_plan,         \
+           tmm__xgemm__tiles)                                                                      \
+    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xgemm__shared_takes,                       \
+           tmm__xgemm__shared_competes, tmm__xgemm__shared_plan, tmm__xgemm__tiles)                \
+    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,     \
+           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                             \
+    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,  \
+           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                             \
+    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,  \
+           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                             \
+    NAME(TMM_REGISTER, "register")                                                                 \
+    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xgemm__all_taken,                              \
+           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)            \
+    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xgemm__all_taken,                           \
+           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)            \
+    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                         \
+           TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,             \
+                                   tmm__xgemm__pipelined_plan, tmm__xgemm__divided))               \
+    KERNEL(TMM_SMALL, "small", 16,                                                                 \
+           TMM__IF_FAST(tmm__xgemm__check_k, tmm__xgemm__fast_competes, tmm__xgemm__small_plan,    \
+                        tmm__xgemm__small))                                                        \
+    KERNEL(TMM_SKINNY, "skinny", 16,                                                               \
+           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,               \
+                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                        \
+    KERNEL(TMM_TENSOR, "tensor", 64,                                                               \
+           TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                  \
+                        TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,       \
+                                       tmm__xgemm__tensor)))                                       \
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                           \
+    KERNEL(TMM_OUTER, "outer", 8,                                                                  \
+           TMM__IF_FAST(tmm__xgemm__check_k, tmm__xgemm__outer_competes, tmm__xgemm__outer_plan,   \
+                        tmm__xgemm__outer))                                                        \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                     \
+           TMM__IF_FAST(tmm__xgemm__int8_takes,                                                    \
+                        TMM__IF_INT8(tmm__xgemm__int8_competes, tmm__xgemm__int8_plan,             \
+                                     tmm__xgemm__split)))                                          \
+    KERNEL(TMM_NARROW, "narrow", 24,                                                               \
+           TMM__IF_FLOAT_FAST(tmm__xgemm__check_reach, tmm__xgemm__narrow_competes,                \
+                              tmm__xgemm__narrow_plan, tmm__xgemm__narrow))                        \
+    KERNEL(TMM_DIRECT, "direct", 1,                                                                \
+           TMM__IF_FAST(tmm__xgemm__check_k, tmm__xgemm__direct_competes, tmm__xgemm__direct_plan, \
+                        tmm__xgemm__direct))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
@@ -882,8 +735,7 @@ typedef enum tmm_kernel TMM__INT {
 
 typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR, of double for
-   TMM_TENSOR_INT8; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
     void *memory;  /* FP16 and scales, or bytes and norms */
@@ -1009,8 +861,6 @@ TMM_API void tmm_host_release(void);
    needs one.
    Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
-   between blocks, multiply-adds of small matrices, and the schedule. */
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
 #ifdef __CUDA_ARCH__
@@ -1022,11 +872,10 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 }
 #endif
 
-/* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
-   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
-   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
-   parts are needed next. Elsewhere, plain copies. */
+/* Copies into shared memory that complete later (cp.async, PTX ISA 9.7, "Data Movement and
+   Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16, a constant; both
+   addresses a multiple of it). The first `valid` are read, the others are zeros. Copies of 16
+   bytes bypass L1. All prefetch the line of 128 bytes into L2. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
@@ -1117,17 +966,16 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__TENSOR_CORES 1
 #endif
 
-/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
-   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
-   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n
+   and 2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B: two rounds of
+   shared memory for a load of 16 bytes, not four. */
 #define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
 #define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
-   main loop. */
+/* Read %tid.x and %ctaid.x again, so that they need no registers across a main loop. */
 static __device__ __forceinline__ int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -1150,10 +998,9 @@ static __device__ __forceinline__ int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
-   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
-   (bench/notes/compile_time.md). On a CPU, a branch. */
+/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
+   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
                                                     bool enabled)
 {
@@ -1220,8 +1067,8 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
 /* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
-   flag after a barrier of its block: what the block has written to global memory is there. One
-   thread of another block waits for it before a barrier of that block. */
+   flag after a barrier of its block. One thread of another block waits for it before a barrier
+   of that block, which then sees what the first has written. */
 static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
                                                      unsigned long long value)
 {
@@ -1245,11 +1092,11 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #define TMM__KEEP_ORDER() ((void)0)
 #endif
 
-/* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
-   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
-   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
-   everyone sees what was `written` in front of it. */
+/* The blocks of a cluster reach each other's shared memory (sm_90 and later; PTX ISA 9.7,
+   "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this block's
+   shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes there.
+   arrive and wait are the halves of a barrier of the cluster. Behind it everyone sees what was
+   `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
 static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
@@ -1384,7 +1231,7 @@ enum {
 };
 
 /* How a tile of an operand is copied; KERNEL PIPELINED says what they mean. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
@@ -1431,15 +1278,14 @@ typedef struct tmm__schedule {
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
-#define TMM__PIPELINED_LIST(_)                                                           \
-    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME) \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns: 8 in one for
+   any operands, which alone takes matrices smaller than a tile; 16 in one for A^T B, and for packed
+   operands. Double has none: see KERNEL TENSOR. */
+#define TMM__PIPELINED_LIST(_)                       \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8) \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16))
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
-#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
-#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
    Uses: once/. Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
@@ -1574,7 +1420,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
    Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
-   the files that include this one. */
+   files. */
 inline char *tmm__message(void)
 {
     static thread_local char message[256];
@@ -1591,7 +1437,7 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
 }
 
 /* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the
-   caller would take it for one of his calls. If the record has an older error, that one stays. */
+   caller would take it for his. An older error stays. */
 static inline int tmm__succeeded(cudaError_t error)
 {
     if (error == cudaSuccess) return 1;
@@ -1616,9 +1462,9 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* Errors after which a device does no more work: the CUDA Runtime API says of these that they leave
-   the process in an inconsistent state. Of some an operand may be the cause, that is host memory or
-   too small: in this launch, which may report it, or before. Others our kernels do not cause. */
+/* Errors after which a device does no more work, by the CUDA Runtime API. Of some an operand may
+   be the cause, that is host memory or too small: in this launch, or before. Others our kernels
+   do not cause. */
 static inline int tmm__is_of_memory(cudaError_t error)
 {
     return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||
@@ -1689,10 +1535,10 @@ static inline long long tmm__min(long long a, long long b)
    kernels.
    Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
-   (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
-   clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
-   an H200. bench/notes/choice.md says how they were found. */
+/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
+   its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
+   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
+   were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -1732,7 +1578,7 @@ enum {
     TMM__TUNED_OUTER = 2,
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 4,
-    TMM__TUNED_PIPELINED = 3,
+    TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
@@ -2052,7 +1898,6 @@ static const tmm__costs tmm__measured = {
             /* block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
             {5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150}, /* any */
             {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},           /* TN */
-            {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800},           /* NN */
         },
         2800,         /* cut */
         {1470, 2970}, /* cut_slice */
@@ -2225,8 +2070,8 @@ static inline const tmm__costs *tmm__tuned(void)
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
    Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
-   few tenths of a millisecond, so each is asked once. */
+/* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
+   answer, so each question is asked once. */
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int has_shared;     /* a launch may ask for as much shared memory as the device has */
@@ -2237,8 +2082,8 @@ typedef struct tmm__kernel_facts {
                  1]; /* how many clusters of n blocks fit on the device at once */
 } tmm__kernel_facts;
 
-/* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
-   device n at place n % TMM__KNOWN. */
+/* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
+   TMM__KNOWN. */
 enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
@@ -2251,17 +2096,15 @@ typedef struct tmm__device {
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very
-   call is taken from CUDA's record: an older one is the caller's. */
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. */
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
-/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
-   in bits. */
+/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock,
+   0.95 of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -2328,8 +2171,8 @@ static inline tmm__kernel_facts *tmm__facts(const void *kernel)
     return &none;
 }
 
-/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left. Asked
-   for once; without it the kernel is only slower. */
+/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left.
+   Without it the kernel is only slower. */
 static inline void tmm__prefer_l1(const void *kernel)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2354,9 +2197,9 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have: as much as a block can
-   have. The limit is the kernel's on that device, for all threads of the process. Were it what this
-   product needs, another thread's larger product would be refused after that. */
+/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
+   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+   one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
     if (bytes <= 49152) return TMM_OK;
@@ -2370,8 +2213,8 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
     return status;
 }
 
-/* Launches a kernel. Its own status says how that went: CUDA's record may hold an error of before,
-   which the caller has seen and which is no concern of this launch. */
+/* CUDA's record may hold an error of before, which is no concern of this launch: its own status
+   counts. */
 static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, int bytes,
                                      void **arguments, tmm_stream stream)
 {
@@ -2422,8 +2265,9 @@ static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attribu
 }
 #endif
 
-/* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits for the
-   launch before it in the stream. Compiled for sm_90 or later it may begin while that one still works. */
+/* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
+   for the launch before it in the stream, so from sm_90 on it may begin while that one still
+   works. */
 static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
                                               int cluster, int early, int bytes, void **arguments,
                                               tmm_stream stream)
@@ -2446,9 +2290,8 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
-   shared memory besides. */
+/* How many clusters of n blocks of this kernel fit on the current device at once, n up to
+   TMM__MOST_CLUSTER. A block has 128 threads and `base` bytes of shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2472,10 +2315,10 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     return facts->clusters;
 }
 
-/* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
-   by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes,
-   or what tmm_?gemm_host asks for. */
+/* The pool that workspaces of a device come from; NULL if there is none. C++ sees to it that one
+   thread makes it, when first asked for, and that `inline` functions have one in all files of a
+   program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
+   tmm_?gemm_host asks for. */
 #define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
@@ -2527,8 +2370,8 @@ inline cudaMemPool_t tmm__pool(int device)
 }
 
 /* Device memory for one launch, to be given back with cudaFreeAsync on the same stream; NULL if
-   there is none. It comes from a pool of this header's own, one a device, that keeps what it has
-   once got: the device's default pool would give it back at every synchronisation. */
+   there is none. The device's default pool would give it back to the system at every
+   synchronisation. */
 static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
 {
     const tmm__device *device = tmm__current_device();
@@ -2540,8 +2383,8 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
-/* A number that memory does not hold by chance, another one for every launch of a thread. Launches of
-   other threads may have it too: they have flags of their own, which are 0 again when they end. */
+/* A number that memory does not hold by chance, another one for every launch of a thread.
+   Launches of other threads have flags of their own. */
 static inline unsigned long long tmm__ticket(void)
 {
     static thread_local unsigned long long count;
@@ -2568,8 +2411,8 @@ typedef struct tmm__load {
     int odd;                /* rows of C cannot be stored by 16 bytes */
 } tmm__load;
 
-/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA
-   C++ Programming Guide; of double by tensor cores, where the family has them. */
+/* Multiply-adds of a multiprocessor in a clock, by the CUDA C++ Programming Guide's table of
+   arithmetic throughput; of double by tensor cores, where the family has them. */
 static inline double tmm__rate(int capability, tmm__family family, int type)
 {
     const int many = capability == 80 || capability == 90 || capability == 100;
@@ -2591,8 +2434,8 @@ static inline double tmm__memory_time(const tmm__load *w)
     return (w->bytes + t->write * w->c_bytes) / gpu->memory;
 }
 
-/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it
-   gains little where the device takes less than the host. */
+/* What a plan that takes two launches, or memory, is worth: it gains little where the device
+   takes less time than the host. */
 static inline double tmm__host_time(double time)
 {
     const double host = tmm__tuned()->host;
@@ -2605,17 +2448,16 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
-   need. */
+/* Clocks for each k of a block that is alone on a multiprocessor; no fewer than its units need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
-   holds them up. No block multiplies faster than this device can, whose instructions may be slower
-   than on the device that `c` was measured on. */
+/* Nanoseconds of a launch whose blocks share the multiprocessors, unless L2 or memory holds them
+   up. No block multiplies faster than this device can, which need not be the one that `c` was
+   measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -2642,8 +2484,8 @@ static inline double tmm__small_k_clocks(const tmm__small_costs *c, const tmm__l
 }
 
 /* Nanoseconds of a launch of KERNEL SMALL with `team` warps to each tile. Tiles that are at work
-   together take as long as one; or as all of their multiprocessor, one after the other, if its
-   units are what they wait for. */
+   together take as long as one; or as all of their multiprocessor in turn, if they wait for its
+   units. */
 static inline double tmm__small_time(const tmm__small_costs *c, const tmm__load *w, double team)
 {
     const tmm__device *device = tmm__current_device();
@@ -2778,9 +2620,9 @@ static inline long long tmm__area_bytes(const tmm__area *a)
     return (a->rows - 1) * a->ld + a->cols;
 }
 
-/* Have two areas a byte in common? Never 1 if they have not: matrices may lie within each other,
-   each in the gaps of the other. Exact if both have one distance of rows, or one has no gaps; of
-   others the first 16 rows are looked at that may be in common. Takes some ns. */
+/* Have two areas a byte in common? Matrices may lie within each other's gaps, which is never
+   refused. Exact if both have one distance of rows, or one has no gaps; else the first 16 rows
+   that may meet are looked at. Takes some ns. */
 static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
 {
     const long long d = (long long)(c->begin - a->begin);
@@ -2907,10 +2749,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
            _(1, 16x16, 16, 16)
            _(2, 16x32, 16, 32)
-   For each type the file includes itself once a pass, with TMM__PASS 1 to 6 (type/instances.h). In
-   pass P each kernel is compiled with the values of line P, if its list has one. The tables of the
-   launchers and the names that tests look for are made from the same lines. Each instance costs
-   every program that includes this file some tenths of a second of compile time. */
+   For each type the file includes itself once a pass (type/instances.h). Pass P compiles each kernel
+   with the values of line P, if its list has one. Launchers' tables are made from the same lines.
+   Each instance costs every program some tenths of a second of compile time. */
 
 /* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
 #define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||
@@ -2949,7 +2790,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xcopy_pass                TMM_FN(copy_pass)
 #define tmm__xcopy_tile                TMM_FN(copy_tile)
 #define tmm__xcopy_unit                TMM_FN(copy_unit)
-#define tmm__xcpu__product             TMM_FN(cpu__product)
 #define tmm__xdmma                     TMM_FN(dmma)
 #define tmm__xelements2                TMM_FN(elements2)
 #define tmm__xelements4                TMM_FN(elements4)
@@ -2963,6 +2803,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__block              TMM_FN(gemm__block)
 #define tmm__xgemm__block_kernel       TMM_FN(gemm__block_kernel)
 #define tmm__xgemm__check_batch        TMM_FN(gemm__check_batch)
+#define tmm__xgemm__check_k            TMM_FN(gemm__check_k)
 #define tmm__xgemm__check_part         TMM_FN(gemm__check_part)
 #define tmm__xgemm__check_parts        TMM_FN(gemm__check_parts)
 #define tmm__xgemm__check_prepared     TMM_FN(gemm__check_prepared)
@@ -2988,7 +2829,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__direct_lines       TMM_FN(gemm__direct_lines)
 #define tmm__xgemm__direct_piece       TMM_FN(gemm__direct_piece)
 #define tmm__xgemm__direct_plan        TMM_FN(gemm__direct_plan)
-#define tmm__xgemm__direct_takes       TMM_FN(gemm__direct_takes)
 #define tmm__xgemm__doubt_below        TMM_FN(gemm__doubt_below)
 #define tmm__xgemm__doubt_bytes        TMM_FN(gemm__doubt_bytes)
 #define tmm__xgemm__eligible           TMM_FN(gemm__eligible)
@@ -3046,10 +2886,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__outer_guess        TMM_FN(gemm__outer_guess)
 #define tmm__xgemm__outer_measured     TMM_FN(gemm__outer_measured)
 #define tmm__xgemm__outer_plan         TMM_FN(gemm__outer_plan)
-#define tmm__xgemm__outer_takes        TMM_FN(gemm__outer_takes)
 #define tmm__xgemm__overlaps           TMM_FN(gemm__overlaps)
 #define tmm__xgemm__pack               TMM_FN(gemm__pack)
-#define tmm__xgemm__pipelined_costs    TMM_FN(gemm__pipelined_costs)
+#define tmm__xgemm__partials           TMM_FN(gemm__partials)
 #define tmm__xgemm__pipelined_instance TMM_FN(gemm__pipelined_instance)
 #define tmm__xgemm__pipelined_plan     TMM_FN(gemm__pipelined_plan)
 #define tmm__xgemm__pipelined_tiles    TMM_FN(gemm__pipelined_tiles)
@@ -3082,7 +2921,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__small_launch       TMM_FN(gemm__small_launch)
 #define tmm__xgemm__small_plan         TMM_FN(gemm__small_plan)
 #define tmm__xgemm__small_take         TMM_FN(gemm__small_take)
-#define tmm__xgemm__small_takes        TMM_FN(gemm__small_takes)
 #define tmm__xgemm__split              TMM_FN(gemm__split)
 #define tmm__xgemm__stands_for         TMM_FN(gemm__stands_for)
 #define tmm__xgemm__sum                TMM_FN(gemm__sum)
@@ -3382,8 +3220,8 @@ typedef struct tmm__unsplit {
     int tile_m, tile_n, bytes, team_log2;
 } tmm__unsplit;
 
-/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
-   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
+/* What a kernel's plan decides, and all that its launcher has to know besides the product. It
+   has no pointer to operands or workspaces, so it serves every product of its sizes, strides and
    alignment. What a kernel does not need is 0. */
 typedef struct tmm__plan {
     tmm_kernel value;
@@ -3419,8 +3257,7 @@ typedef struct tmm__division {
     tmm__load load;                      /* with whole tiles */
 } tmm__division;
 
-/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
-   `most_blocks`. */
+/* Each block has whole tiles. Returns how many blocks that is, at most `most_blocks`. */
 static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across;
@@ -3431,7 +3268,6 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
     return tiles < most_blocks ? tiles : most_blocks;
 }
 
-/* The time with each tile in so many slices, each by a block. */
 static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
                                       int depth, int slices)
 {
@@ -3441,8 +3277,8 @@ static inline double tmm__slices_time(const tmm__division *d, const tmm__block_c
     return tmm__launch_time(costs, &load);
 }
 
-/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
-   Then it is the plan's. */
+/* Is a division of instance plan->instance faster, in `time`, than the plan so far? Then it is
+   the plan's. */
 static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
 {
     time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
@@ -3468,8 +3304,8 @@ static inline void tmm__write(tmm__text *t, const char *format, ...)
     if (written > 0) t->length += (size_t)written;
 }
 
-/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
-   all operands, of L2 for what tiles copy, of the units that multiply. */
+/* Which of the times that no kernel can do without is the longest: of the launch; of memory or
+   L2 for all operands; of L2 for what tiles copy; of arithmetic. */
 static inline const char *tmm__bound(const tmm__load *load)
 {
     const tmm__device *device = tmm__current_device();
@@ -3503,8 +3339,8 @@ static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
         tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
 }
 
-/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
-   there is none. */
+/* The current device, or the one of tmm__gpus whose name has the word `gpu` in it. 0 if there is
+   none. */
 static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
 {
     const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
@@ -3855,7 +3691,6 @@ enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where
 #define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
 #endif
 
-/* Puts the device's number in front of the sentence of a status. */
 static inline tmm_status tmm__add_device(int device, tmm_status status)
 {
     char text[256];
@@ -3864,7 +3699,7 @@ static inline tmm_status tmm__add_device(int device, tmm_status status)
     return tmm__fail(status, "device %d: %s", device, text);
 }
 
-/* A CUDA error as a status whose sentence names the device; `what` is the call that returned it. */
+/* A CUDA error as a status that names the device; `what` is the call that returned it. */
 static inline tmm_status tmm__device_error(int device, cudaError_t error, const char *what)
 {
     if (tmm__succeeded(error)) return TMM_OK;
@@ -3911,7 +3746,6 @@ typedef struct tmm__job {
                          tmm_stream stream);
 } tmm__job;
 
-/* One copy between host and device: `rows` lines of `width` bytes. */
 typedef struct tmm__transfer {
     struct tmm__transfer *next;
     char *device_memory, *host;
@@ -4039,8 +3873,7 @@ typedef struct tmm__host {
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
    Uses: host/job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+/* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
@@ -4064,8 +3897,8 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
-   without telling this header, and the address may then belong to somebody else. CUDA says whether
+/* Pinned memory begins with a page that holds this number. cudaDeviceReset frees it without
+   telling this header, and the address may then belong to somebody else. CUDA says whether
    memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
@@ -4094,7 +3927,6 @@ static inline size_t tmm__pool_idle(int device)
     return reserved > used ? (size_t)(reserved - used) : 0;
 }
 
-/* Keeps `pinned`, which may be NULL, and returns what was kept before. */
 static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
@@ -4138,9 +3970,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
-   it anew is slow, and slower if peers map it, too. */
+/* Memory of the current device, in the order of `stream`; from *pool, the device's, if it has
+   one. The pool keeps it for the next call, up to an eighth of the device's memory: mapping it
+   anew is slow. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {
@@ -4172,6 +4004,17 @@ static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cud
     (void)tmm__succeeded(cudaStreamSynchronize(stream));
 }
 
+/* An event without a time, and a stream, unless there was an error. */
+static inline cudaError_t tmm__event_open(cudaError_t error, cudaEvent_t *event)
+{
+    return error != cudaSuccess ? error : cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+}
+
+static inline cudaError_t tmm__stream_open(cudaError_t error, cudaStream_t *stream)
+{
+    return error != cudaSuccess ? error : cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+
 static inline void tmm__stream_close(cudaStream_t stream)
 {
     if (stream != NULL) (void)tmm__succeeded(cudaStreamDestroy(stream));
@@ -4185,8 +4028,6 @@ static inline void tmm__event_close(cudaEvent_t event)
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
    Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- helper threads -------------------------------------------------------------------------- */
-/* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
     size_t pitch = c->transfer->host_pitch;
@@ -4228,7 +4069,7 @@ static inline void *tmm__helper_work(void *argument)
 }
 #endif
 
-/* Starts at most `threads` helpers. With none, the calling thread copies. */
+/* With none, the calling thread copies. */
 static inline void tmm__helpers_start(tmm__helpers *helpers, int threads)
 {
     helpers->threads = 0;
@@ -4265,7 +4106,7 @@ static inline void tmm__helpers_stop(tmm__helpers *helpers)
     helpers->threads = 0;
 }
 
-/* Has a helper copy a chunk; tmm__chunk_copied says when it has. */
+/* tmm__chunk_copied says when the helper has copied it. */
 static inline void tmm__helpers_copy(tmm__helpers *helpers, tmm__chunk *chunk)
 {
     chunk->copied = 0;
@@ -4305,11 +4146,10 @@ static inline int tmm__helpers_count(int threads)
 }
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
+   Uses: host/, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- transfers ------------------------------------------------------------------------------- */
-/* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
-   in place of an older one, which is lost then. */
+/* 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error, in place of an older
+   one, which is lost then. */
 static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
 {
     cudaError_t error = cudaEventQuery(event);
@@ -4319,8 +4159,7 @@ static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_sta
     return -1;
 }
 
-/* Copies `rows` lines of `width` bytes: in one piece if they have no gaps, one by one if their
-   pitch is too large for a 2D copy. */
+/* In one piece if lines have no gaps, one by one if their pitch is too large for a 2D copy. */
 static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
                                           size_t from_pitch, size_t width, size_t rows,
                                           cudaMemcpyKind kind, cudaStream_t stream)
@@ -4369,8 +4208,8 @@ static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, i
     return TMM_OK;
 }
 
-/* Assigns the next piece of a staged transfer to a chunk: whole lines, or a piece of a line that is
-   longer than a chunk. */
+/* The next piece of a staged transfer: whole lines, or a piece of a line that is longer than a
+   chunk. */
 static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
 {
     size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
@@ -4390,13 +4229,12 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
     cudaError_t error = cudaSetDevice(w->device);
     if (error == cudaSuccess && c->events[w->number] == NULL)
-        error = cudaEventCreateWithFlags(&c->events[w->number], cudaEventDisableTiming);
+        error = tmm__event_open(error, &c->events[w->number]);
     if (error == cudaSuccess)
         error = up ? tmm__copy_lines(c->device_memory, t->device_pitch, c->memory, c->width,
                                      c->width, c->rows, cudaMemcpyHostToDevice, t->stream)
@@ -4448,7 +4286,7 @@ static inline tmm_status tmm__chunk_advance(tmm__host *h, tmm__chunk *c, int *mo
     return TMM_OK;
 }
 
-/* Starts the copy of an idle chunk for the first of the worker's downloads (up = 0) or uploads. */
+/* For the first of the worker's downloads (up = 0) or uploads. */
 static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer **head = up ? &w->uploads : &w->downloads, *t = *head;
@@ -4468,8 +4306,8 @@ static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chu
     return tmm__chunk_issue(w, c, 0);
 }
 
-/* Moves every chunk on. Idle chunks go to the workers in turn, to downloads first. Uploads leave
-   one chunk idle for these. */
+/* Idle chunks go to the workers in turn, to downloads first. Uploads leave one chunk idle for
+   these. */
 static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -4499,12 +4337,11 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
    Uses: host/job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
-   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
-   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
-   first part would not help for long, so their rest is cut only if it is too deep. */
+/* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
+   rounded up so that their lines stay aligned. *rest is what is in front of them, at least
+   TMM__HOST_FIRST deep, in *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive for the same arithmetic. A short first
+   part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
@@ -4517,7 +4354,6 @@ static inline long long tmm__k_parts(const tmm__job *job, int *front, long long 
     return *front + whole;
 }
 
-/* The k at which part n begins and the part before it ends. */
 static inline long long tmm__k_begin(const tmm__job *job, long long n)
 {
     int front;
@@ -4561,7 +4397,6 @@ static inline size_t tmm__part_size(const tmm__job *job, int is_B, long long dep
     return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
 }
 
-/* The same for part k of a block row of A or a block column of B. */
 static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int is_B,
                                      long long k, size_t *pitch)
 {
@@ -4626,7 +4461,7 @@ static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, lon
     tmm__layout_sizes(job, l);
 }
 
-/* A model of the seconds that a layout takes if A stays (`stays`) or passes once a block column. */
+/* The seconds that a layout should take if A stays (`stays`) or passes once a block column. */
 static inline double tmm__layout_time(const tmm__job *job, const tmm__layout *l, int stays)
 {
     double rows = (double)l->rows, N = (double)job->N, K = (double)job->K;
@@ -4750,7 +4585,6 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
    Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
 static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
@@ -4784,8 +4618,8 @@ static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm_
     return TMM_OK;
 }
 
-/* The worker that a part of B comes from: one that another device uploads and this one can reach,
-   or the worker itself, which takes it from the host. */
+/* The worker that a part of B comes from: another device that uploads it and that this one can
+   reach, or the worker itself, from the host. */
 static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long long j, long long k)
 {
     if (h->peers < 2) return w;
@@ -4793,7 +4627,6 @@ static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long l
     return h->reach[w->number][number] ? &h->workers[number] : w;
 }
 
-/* Enqueues the copy of a part of B from the slot of another worker. */
 static inline tmm_status tmm__copy_from_peer(tmm__worker *w, tmm__slot *slot, size_t bytes,
                                              const tmm__worker *owner, const tmm__slot *source)
 {
@@ -4818,7 +4651,7 @@ static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, 
     long long first = index * (is_B ? l->bn : l->bm);
     long long lines = tmm__min((is_B ? job->N : l->rows) - first, is_B ? l->bn : l->bm);
     if (!is_B) first += w->row;
-    /* Lines are rows of A and columns of B. Either k or these run along the rows in memory. */
+    /* Lines are rows of A and columns of B. */
     int k_along = is_B ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
     long long ld = is_B ? job->ldb : job->lda;
     long long offset = k_along ? first * ld + k0 : k0 * ld + first;
@@ -4831,8 +4664,8 @@ static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, 
 }
 
 /* Starts the copy of a part of A or B for block row i or block column j (`index`), unless a slot
-   holds it. Returns 1 if it is on the device or on its way, 0 if there is no slot for it yet, -1
-   with a status. `task` is the task that needs it; -1: other devices do. */
+   holds it. 1: it is there or on its way; 0: no slot is free yet; -1: *status. `task` needs it;
+   -1: other devices do. */
 static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int is_B, long long index,
                                     long long k, long long task, tmm_status *status)
 {
@@ -4941,8 +4774,8 @@ static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm
     return block;
 }
 
-/* Starts the kernel of the next task; if that completes its block, the copy of the block as well.
-   Returns 1, 0 (not yet) or -1, as above. */
+/* Starts the kernel of the next task, and of a complete block the copy. Returns 1, 0 (not yet)
+   or -1, as above. */
 static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
 {
     const tmm__job *job = &h->job;
@@ -4995,7 +4828,6 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
     return *status == TMM_OK ? 1 : -1;
 }
 
-/* Frees the slots of blocks that have arrived in host memory. */
 static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -5018,9 +4850,9 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
     return TMM_OK;
 }
 
-/* Uploads what others need of this worker's share of B, which comes before its own next task. With
-   the part that was needed last comes its whole round, one part of each worker. Parts of later runs
-   wait, since they would delay A. */
+/* Uploads what others need of this worker's share of B, before its own next task. With the part
+   that was needed last comes its whole round, one part of each worker. Parts of later runs wait,
+   since they would delay A. */
 static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
 {
     tmm_status status = TMM_OK;
@@ -5035,7 +4867,6 @@ static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
     return status;
 }
 
-/* Launches tasks whose copies have been started, until `launched` would exceed `limit`. */
 static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, long long limit,
                                                int *moved)
 {
@@ -5047,8 +4878,7 @@ static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, lon
     return status;
 }
 
-/* Starts what a worker can start. Returns soon, so that complete blocks and progress are seen to.
-   */
+/* Returns soon, so that complete blocks and progress are seen to. */
 static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -5077,7 +4907,6 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
    Uses: host/, once/. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
 {
@@ -5137,7 +4966,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
     cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
     if (error == cudaSuccess) error = cudaEventCreate(&begin);
     if (error == cudaSuccess) error = cudaEventCreate(&end);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &stream);
     if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
     tmm_status status = tmm__device_error(device, error, "calibration");
     block.M = block.N = block.K = block.lda = block.ldb = block.ldc = edge;
@@ -5168,7 +4997,7 @@ static inline int tmm__same_kind(const tmm__host *h)
     tmm__device first;
     memset(&first, 0, sizeof first);
     for (int n = 0; n < h->count; n++) {
-        /* The calibration will meet this error again, and report it. */
+        /* The calibration will meet this error again. */
         if (!tmm__succeeded(cudaSetDevice(h->workers[n].device))) return 0;
         const tmm__device *device = tmm__current_device();
         if (n == 0) first = *device;
@@ -5179,7 +5008,7 @@ static inline int tmm__same_kind(const tmm__host *h)
     return 1;
 }
 
-/* Weights by the speed of each device, which workers on the same device share. */
+/* Workers on one device share its weight. */
 static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weights)
 {
     double fastest = 0, slowest = HUGE_VAL;
@@ -5209,7 +5038,7 @@ static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weight
     return TMM_OK;
 }
 
-/* The caller's weights, scaled: the largest becomes 1, so that their sum is finite. */
+/* Scaled: the largest becomes 1, so that their sum is finite. */
 static inline tmm_status tmm__read_weights(const tmm__host *h, double *weights)
 {
     double largest = 0;
@@ -5297,8 +5126,8 @@ static inline tmm_status tmm__memory_limit(const tmm__host *h, const tmm__worker
     return TMM_OK;
 }
 
-/* Tries resident layouts for all workers (`by_parts`: with all of C), whose parts of B have one
-   size, at least two for each worker. 1 if all are within their limits. */
+/* Tries resident layouts for all workers (`by_parts`: with all of C), with at least two parts of
+   B of one size for each. 1 if all are within their limits. */
 static inline int tmm__try_resident(tmm__host *h, const size_t *limits, int ranks, int by_parts)
 {
     const tmm__job *job = &h->job;
@@ -5356,7 +5185,6 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
    Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
 {
     long long *slot_of = (long long *)malloc((size_t)(count + 1) * sizeof *slot_of);
@@ -5364,7 +5192,6 @@ static inline long long *tmm__new_slot_table(long long count)
     return slot_of;
 }
 
-/* Makes the slots of a worker, with their events, in its device memory. */
 static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
 {
     const tmm__layout *l = &w->layout;
@@ -5379,17 +5206,16 @@ static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
         slot->memory = memory;
         memory += bytes;
         slot->holds = slot->last_use = -1;
-        error = cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming);
+        error = tmm__event_open(error, &slot->copy.event);
         for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-            error = cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming);
+            error = tmm__event_open(error, &slot->used[s]);
     }
     for (long long n = 0; n < l->nC && error == cudaSuccess; n++) {
         tmm__block_slot *block = &w->C[n];
         block->memory = memory;
         memory += l->bytesC;
-        error = cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming);
+        error = tmm__event_open(error, &block->in.event);
+        error = tmm__event_open(error, &block->computed);
         if (error == cudaSuccess) error = cudaEventCreate(&block->out.event);
     }
     return error;
@@ -5411,17 +5237,17 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
                          w->task_count);
     (void)tmm__list_tasks(l, w->tasks);
     cudaError_t error = cudaSetDevice(w->device);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &w->in);
     if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaSetDevice or stream");
     error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
     if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaMalloc");
-    error = cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &w->peer);
+    error = tmm__stream_open(error, &w->out);
     for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-        error = cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking);
+        error = tmm__stream_open(error, &w->compute[s]);
     if (error == cudaSuccess) error = cudaEventCreate(&w->start);
     for (int n = 0; n < TMM__AHEAD && error == cudaSuccess; n++)
-        error = cudaEventCreateWithFlags(&w->launch_done[n], cudaEventDisableTiming);
+        error = tmm__event_open(error, &w->launch_done[n]);
     if (error == cudaSuccess) error = tmm__slots_open(h, w);
     return tmm__device_error(w->device, error, "stream or event");
 }
@@ -5477,7 +5303,7 @@ static inline tmm_status tmm__find_staged(tmm__host *h)
     return status;
 }
 
-/* The pinned ring and its helpers. Takes the pinned memory that was kept, if it suffices. */
+/* Takes the pinned memory that was kept, if it suffices. */
 static inline tmm_status tmm__ring_open(tmm__host *h)
 {
     int threads = tmm__helpers_count(h->options->threads);
@@ -5511,8 +5337,8 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
     return TMM_OK;
 }
 
-/* Lets device `to` read the memory of a worker of another device; 0 if it cannot: B then comes from
-   the host. Access to a pool is its own matter; otherwise it is to all memory of the device. */
+/* Lets device `to` read the memory of a worker of another device. 0 if it cannot: B then comes
+   from the host. Access to a pool is its own matter. */
 static inline int tmm__share_memory(const tmm__worker *from, int to)
 {
     if (from->pool != NULL) {
@@ -5570,7 +5396,6 @@ static inline void tmm__host_close(tmm__host *h, tmm_status status)
     free(h->workers);
 }
 
-/* Copies and multiplies until C is complete, something has failed, or the caller cancels. */
 static inline tmm_status tmm__host_loop(tmm__host *h)
 {
     const tmm_host_options *o = h->options;
@@ -5609,7 +5434,7 @@ static inline void tmm__host_report(const tmm__host *h)
     }
 }
 
-/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0. */
+/* The whole of tmm_?gemm_host for arguments that have been checked, and M, N > 0. */
 static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options)
 {
     tmm_host_options defaults;
@@ -5641,7 +5466,6 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
    Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
 enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
@@ -5701,7 +5525,6 @@ static inline cudaError_t tmm__copy_across(const tmm__line_copy *l, int from_dev
     return cudaMemcpy3DPeerAsync(&p, stream);
 }
 
-/* Gathers columns n0 .. n0 + cols - 1 of op(B) in a buffer of device number `to`. */
 static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, long long n0,
                                      long long cols)
 {
@@ -5742,7 +5565,7 @@ static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, 
     return TMM_OK;
 }
 
-/* Streams, events and buffers of one device. What the caller has enqueued on it comes first. */
+/* What the caller has enqueued on a device comes first. */
 static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
 {
     tmm__member *member = &m->members[n];
@@ -5750,21 +5573,18 @@ static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
     size_t buffers = (size_t)tmm__min(m->nj, TMM__MULTI_BUFFERS);
     cudaError_t error = cudaSetDevice(device);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&member->copy, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &member->copy);
     if (error == cudaSuccess && m->gathers && m->parts[n].rows > 0)
         error =
             tmm__device_memory(&member->buffers, m->bytes * buffers, &member->pool, member->copy);
     for (int s = 0; s < TMM__MULTI_STREAMS && error == cudaSuccess; s++)
-        error = cudaStreamCreateWithFlags(&member->compute[s], cudaStreamNonBlocking);
+        error = tmm__stream_open(error, &member->compute[s]);
     if (error == cudaSuccess) error = cudaEventCreate(&member->start);
     if (error == cudaSuccess) error = cudaEventCreate(&member->stop);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&member->join, cudaEventDisableTiming);
+    error = tmm__event_open(error, &member->join);
     for (int b = 0; b < TMM__MULTI_BUFFERS && error == cudaSuccess; b++) {
-        error = cudaEventCreateWithFlags(&member->ready[b], cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&member->used[b], cudaEventDisableTiming);
+        error = tmm__event_open(error, &member->ready[b]);
+        error = tmm__event_open(error, &member->used[b]);
     }
     return tmm__device_error(device, error, "memory, stream or event");
 }
@@ -5833,8 +5653,7 @@ static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j
     return status;
 }
 
-/* Lets device number n read the memory of the others. Without that, the same copies go through the
-   host. */
+/* Without access, the same copies go through the host. */
 static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
 {
     int to = m->parts[n].device;
@@ -5867,7 +5686,7 @@ static inline tmm_status tmm__member_stop(const tmm_part *p, tmm__member *member
     return tmm__device_error(p->device, error, "cudaEventRecord");
 }
 
-/* Waits for a device, also after a failure: nothing may be under way in the caller's memory. */
+/* Also after a failure: nothing may be under way in the caller's memory. */
 static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_status status)
 {
     float ms = 0;
@@ -5884,7 +5703,6 @@ static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_
     return status;
 }
 
-/* The whole of tmm_?gemm_multi, once its arguments have been checked and M, N > 0. */
 static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
 {
     tmm__multi multi, *m = &multi;
@@ -6057,7 +5875,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
     if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
     if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
-    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
+    double *of_B = r + N, *of_AB = of_B + K, *of_C = of_AB + M;
 
     double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
     double normB = 0, largest = 0; /* normB: the Frobenius norm */
@@ -6066,11 +5884,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     normB = sqrt(normB);
     for (int trial = 0; trial < trials; trial++) {
         tmm__random_signs(&seed, N, r);
-        tmm__matvec(type, K, N, B, ldb, r, Br);
-        tmm__matvec(type, M, K, A, lda, Br, ABr);
-        tmm__matvec(type, M, N, C, ldc, r, Cr);
+        tmm__matvec(type, K, N, B, ldb, r, of_B);
+        tmm__matvec(type, M, K, A, lda, of_B, of_AB);
+        tmm__matvec(type, M, N, C, ldc, r, of_C);
         for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
+            double residual = fabs(of_C[i] - of_AB[i]), norm = 0;
             if (residual == 0) continue;
             if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
             double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
@@ -6217,11 +6035,11 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
 /* Why: writes a line for each kernel to `text`, host memory of `bytes`; 4096 are enough. First the
-   kernel that TMM_AUTO or TMM_AUTO_TENSOR, `kernel`, takes for dense A, B and C. A line has the time
-   that it should take, its tile, how K is divided and which limit binds it: the launch, memory, L2 or
-   arithmetic; or why it does not take the product. "Only by name": TMM_AUTO leaves it out.
-   `gpu`: NULL for the current device; or a word of a name such as "H100", for one that the header has
-   measured, as if that were here. Nothing is launched, so that needs no GPU.
+   one that `kernel`, TMM_AUTO or TMM_AUTO_TENSOR, takes for dense A, B and C. A line has the
+   predicted time, the tile, how K is divided, and what binds: the launch, memory, L2 or arithmetic;
+   or why the kernel does not take the product. "Only by name": TMM_AUTO leaves it out. `gpu`: NULL
+   for the current device, or a word such as "H100" of the name of one that the header has measured.
+   Nothing is launched: that needs no GPU.
      Errors: TMM_ERROR_ARGUMENT; TMM_ERROR_MEMORY if `bytes` are too few, then the text is cut. */
 TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                       long long N, long long K, long long batch, const char *gpu,
@@ -6230,12 +6048,12 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
    TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
-   leading dimensions as for gemm. `options` as above, or NULL. The op, pointer and leading dimension
-   of a prepared operand are ignored: it has its own.
-     Bits: as gemm_with; of double with a prepared operand as a product in a batch, whatever else A
+   leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
+   pointer and leading dimension.
+     Bits: as gemm_with. Double with a prepared operand: as a product in a batch, whatever else A
    and B hold, unless the device finds FP64 to be faster.
-     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
-   or K is above 2^31 - 8193 (also of the functions below). */
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
+   N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -6243,9 +6061,9 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      tmm_stream stream);
 
 /* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
-   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
-   the most: a product that needs more is done in parts. */
+   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+   sums). Double takes a quarter of the current device's memory at most: larger products are done
+   in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes);
 
@@ -6254,8 +6072,8 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
    allocated, until gemm_release. A and B must not change until then: products read them where the
    converted operand does not suffice for an element of C.
      An element takes 4 bytes in float, two halves; in double 17 for K from 2048 on: residues modulo
-   16 numbers, the most that any data need, and units. Without a prepared operand the same product
-   may take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
+   16 numbers, the most that any data need, and units. Without a prepared operand the product may
+   take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                         long long lda, void *memory, size_t bytes,
@@ -6281,11 +6099,10 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
    complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
    pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
-   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
-     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone.
-   They are the same for all shares, numbers of devices, blocks and streams. For K up to 4096 they
-   are those of TMM_REGISTER. A larger K is cut in parts of 4096 at most, by K and the size of an
-   element alone; each part is added to C.
+   `options`: see tmm_host_options; NULL: the current device, with all its memory.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
+   not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
+   larger K is cut in parts of 4096 at most, each of which is added to C.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.
@@ -6293,9 +6110,9 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
    used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
-   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
-   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
-   would see rows and columns of blocks. */
+   TMM_ERROR_CANCELLED (by `progress`). TMM_ERROR_UNSUPPORTED: a kernel that this type lacks;
+   TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE, which would see rows
+   and columns of blocks. */
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -7097,10 +6914,10 @@ TMM_KERNEL void __launch_bounds__(256)
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: kernels/pipelined/sizes.h, once/. Used by: kernels/pipelined/kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
-   of C that a thread owns, are constants.
+/* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
+   any operands, 16 in others, which copy vectors alone.
 
-   What a thread copies of A, of B and, if `any`, of the third unit, which is of A or of B. */
+   What a thread copies of A, of B and, of 8 rows, of the third unit, which is of A or of B. */
 typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
@@ -7113,39 +6930,23 @@ typedef struct tmm__xpipelined_copies {
 /* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
    `to`, `from`: its first element in shared memory and in global memory. The elements of its next
    passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
-   filled with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted
-   from the first element. `mode`, `lines` and `unpredicated` are constants. */
+   filled with zeros. Otherwise k from depth_left on are zeros, counted from the first element.
+   `lines` and `unpredicated` are constants. */
 static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int mode, int lines,
+                                                       unsigned stride, int lines,
                                                        bool unpredicated, bool valid,
-                                                       int lines_left, int depth_left)
+                                                       int depth_left)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
-    enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    int pitch = lines + 4;
-    if (mode == TMM__VECTORS) {
-        int deeper = (int)THREADS * VECTOR / lines; /* a pass advances by so many k */
+    enum { VECTOR = 16 / sizeof(TMM_TYPE) };
+    int pitch = lines + 4, deeper = (int)THREADS * VECTOR / lines; /* k from pass to pass */
 #pragma unroll
-        for (int i = 0; i < DEPTH / deeper; i++)
-            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            unpredicated ? valid : i * deeper < depth_left && lines_left > 0);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
-        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
-        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
-        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
-                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = unpredicated ? valid : k < depth_left && line < lines_left;
-        if (SIZE % 4 == 0)
-            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
-        else
-            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
-    }
+    for (int i = 0; i < DEPTH / deeper; i++)
+        tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
+                        unpredicated ? valid : i * deeper < depth_left);
 }
 
-/* The same for instance any, which knows the mode at run time only, and a unit of 64 lines. A
+/* The same of 8 rows, where modes are known at run time only, and of a unit of 64 lines. A
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
@@ -7188,17 +6989,16 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const bool any, const int rows)
+    long long csB, long long row, long long col, long long k, const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
+    const bool any = rows == 8;
     const int LINES_A = any ? (int)UNIT : 8 * rows, LINES_B = any ? (int)UNIT : 128;
     const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
-    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
-    const int TILE_N = is_128x64 ? 64 : 128;
+    const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
     c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
-    int acrossA = any ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-    int acrossB = any ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    int acrossA = any ? 16 : LINES_A / VECTOR, acrossB = any ? 16 : LINES_B / VECTOR;
     c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
     c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
     int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
@@ -7206,12 +7006,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     if (modeA == TMM__VECTORS) lineA *= VECTOR;
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
-    c->strideA = (unsigned)(SIZE * (any || modeA == TMM__ALONG_K ? 16 * rsA
-                                    : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
-                                                            : csA));
-    c->strideB = (unsigned)(SIZE * (any || modeB == TMM__ALONG_K ? 16 * csB
-                                    : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
-                                                            : rsB));
+    c->strideA = (unsigned)(SIZE * (any ? 16 * rsA : (int)THREADS * VECTOR / LINES_A * csA));
+    c->strideB = (unsigned)(SIZE * (any ? 16 * csB : (int)THREADS * VECTOR / LINES_B * rsB));
     /* The third unit, of A or B. */
     c->predicated = any && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
@@ -7226,10 +7022,9 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 /* Copies a step of `depth` k with predicates: before the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
                                                                   TMM_TYPE *to, int depth,
-                                                                  const bool any, const int rows)
+                                                                  const int rows)
 {
-    const int LINES_A = 8 * rows, LINES_B = 128;
-    if (any) {
+    if (rows == 8) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
                         c->kA < depth);
         tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
@@ -7238,22 +7033,19 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
                         c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
                         (c->is_128x64 ? c->kA : c->kB) < depth);
     } else {
-        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128,
-                        depth - c->kA);
-        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128,
-                        depth - c->kB);
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, 8 * rows, false, true, depth - c->kA);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, 128, false, true, depth - c->kB);
     }
 }
 
 /* Copies a whole step, or zeros: in the main loop. */
 static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
                                                                  TMM_TYPE *to, bool more,
-                                                                 const bool any, const int rows)
+                                                                 const int rows)
 {
-    const int LINES_A = 8 * rows, LINES_B = 128;
-    if (!any) {
-        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
-        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
+    if (rows != 8) {
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, 8 * rows, true, more, 0);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, 128, true, more, 0);
     } else if (more) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left,
                         true);
@@ -7281,14 +7073,13 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
                                                             TMM_TYPE *shared, const int stage_size,
                                                             int left, int first_depth,
                                                             long long csA, long long rsB,
-                                                            const bool any, const int rows)
+                                                            const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left)
-            tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, any, rows);
+        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, rows);
         tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
@@ -7342,16 +7133,16 @@ typedef struct tmm__xpipelined_place {
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm__xpipelined_find_place(
-    tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
+static __device__ __forceinline__ void tmm__xpipelined_find_place(tmm__xpipelined_place *place,
+                                                                  const tmm__schedule *s, int tile,
+                                                                  int thread, long long M,
+                                                                  long long N, TMM_TYPE *C,
+                                                                  long long ldc, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = any && s->is_tall;
-    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
-    const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = tn && s->packed_A;
-    bool packed_B = tn && s->packed_B;
+    const bool any = rows == 8, is_128x64 = any && s->is_tall;
+    const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
+    bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
     int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
@@ -7523,9 +7314,10 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    The order of the main loop depends on all code around it. With other forms of the functions
    below TN was slower: bench/notes/pipelined.md.
 
-   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+   modeA and modeB say how the instance for any operands copies units; 128 threads, so many elements
+   each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
-     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 16 threads along the lines, 8 k
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
@@ -7581,15 +7373,14 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
+/* The first row and column that a thread owns in a stage. A unit of 8 rows has `part` elements. */
 static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
                                                                 int *row0, int *col0,
-                                                                const bool any, const int rows,
-                                                                const int part)
+                                                                const int rows, const int part)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
-    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
+    *col0 = part + warp % 2 * (rows == 8 ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
         *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
         *col0 = part + lane % 8 * 4;
@@ -7599,11 +7390,9 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
-static_assert((TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME) ==
-                      (TMM__PIPELINED_MODE_B == TMM__AT_RUN_TIME) &&
-                  (TMM__PIPELINED_ROWS) == (TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME ? 8 : 16),
-              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are TMM__AT_RUN_TIME, and 16 "
-              "if none is: launchers and KERNEL REDUCE know these tiles");
+static_assert((TMM__PIPELINED_ROWS) == 8 || ((TMM__PIPELINED_ROWS) == 16 && TMM__IS_FLOAT),
+              "TMM__PIPELINED_LIST: a thread has 8 rows, or 16 of float: copies, launchers and "
+              "KERNEL REDUCE know these tiles");
 static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
                   (int)TMM__PIPELINED_DEPTH == 8,
               "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
@@ -7618,9 +7407,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME };
-    enum { TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
+    enum { ANY = ROWS == 8, TN = !ANY };
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
@@ -7630,7 +7418,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
-    enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
@@ -7640,18 +7427,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
-    if (!ANY) {
-        modeA = TMM__PIPELINED_MODE_A;
-        modeB = TMM__PIPELINED_MODE_B;
-    }
+    if (TN) modeA = modeB = TMM__VECTORS;
     const bool is_128x64 = ANY && s.is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
-    const int TILE_N = is_128x64 ? 64 : 128;
+    const int TILE_M = is_128x64 ? 16 * ROWS : 8 * ROWS, TILE_N = is_128x64 ? 64 : 128;
 
-    int blocks = gridDim.x, streamk_blocks = DATA_PARALLEL ? s.streamk_blocks : blocks;
+    /* Integers: blocks with a whole tile, then stream-K. */
+    int blocks = gridDim.x, streamk_blocks = TMM__IS_INTEGER ? s.streamk_blocks : blocks;
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
-    bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
-    bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
+    bool packed_A = TN && s.packed_A, packed_B = TN && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 #if TMM__CLUSTERS
     if (s.cluster > 0)
@@ -7672,17 +7455,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         int thread = tmm__thread();
         tmm__xpipelined_copies copies;
         int row0, col0;
-        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
+        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
         tmm__xpipelined_clear(sum, ROWS);
 
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
         tmm__xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
                                    A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
-                                   csB, row, col, k, ANY, ROWS);
+                                   csB, row, col, k, ROWS);
         int left = end - begin;
         tmm__xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
-                             rsB, ANY, ROWS);
+                             rsB, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
@@ -7719,7 +7502,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    tmm__xpipelined_copy_next(&copies, to, more, ANY, ROWS);
+                    tmm__xpipelined_copy_next(&copies, to, more, ROWS);
                     tmm__xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
@@ -7775,7 +7558,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         }
         tmm__xpipelined_place place;
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
-                                   ANY, TN, ROWS);
+                                   ROWS);
         if (TN) {
             /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
                The other instances are slower with this. */
@@ -13054,10 +12837,10 @@ static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int ac
                                                       int *col)
 {
     int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
-    int height = down - band * TMM__INT8_BAND;
-    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
-    *col = in / height;
-    *row = band * TMM__INT8_BAND + in - *col * height;
+    int rows = down - band * TMM__INT8_BAND;
+    if (rows > TMM__INT8_BAND) rows = TMM__INT8_BAND;
+    *col = in / rows;
+    *row = band * TMM__INT8_BAND + in - *col * rows;
 }
 
 /* A piece of C: where its planes are. */
@@ -13202,10 +12985,9 @@ TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                            int least, float fp64, float each, float first)
 {
-    enum { CHOICES = TMM__INT8_CHOICES };
-    __shared__ unsigned of_warps[CHOICES + 1][4];
+    __shared__ unsigned of_warps[TMM__INT8_CHOICES + 1][4];
     const int lane = threadIdx.x % 32, t = threadIdx.x;
-    unsigned count[CHOICES] = {0, 0, 0, 0}, looked = 0;
+    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0}, looked = 0;
     const int across = (job.pieces_across + every - 1) / every, pieces = job.pieces_down * across;
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -13218,14 +13000,14 @@ TMM_KERNEL void __launch_bounds__(128)
         uint4 codes = *(const uint4 *)(job.planes +
                                        tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
                                        TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
-        tmm__int8_part parts[2][CHOICES];
+        tmm__int8_part parts[2][TMM__INT8_CHOICES];
         float unit[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             tmm__int8_line line = job.a.lines[row + 8 * h];
             unit[h] = line.unit * 0.9999f;
 #pragma unroll
-            for (int i = 0; i < CHOICES; i++)
+            for (int i = 0; i < TMM__INT8_CHOICES; i++)
                 parts[h][i] = tmm__int8_half(&line, tmm__int8_rest(tables.limit[i], &line),
                                              tables.kappa, tables.half_K);
         }
@@ -13241,7 +13023,7 @@ TMM_KERNEL void __launch_bounds__(128)
                 size *= unit[h] * line.unit;
                 if (exists) looked++;
 #pragma unroll
-                for (int i = 0; i < CHOICES; i++) {
+                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
                     float threshold =
                         tmm__int8_threshold(parts[h][i], tmm__int8_rest(tables.limit[i], &line),
                                             line.one);
@@ -13252,17 +13034,17 @@ TMM_KERNEL void __launch_bounds__(128)
     }
     tmm__int8_state *state = job.state;
 #pragma unroll
-    for (int i = 0; i <= CHOICES; i++) {
-        unsigned sum = i < CHOICES ? count[i] : looked;
+    for (int i = 0; i <= TMM__INT8_CHOICES; i++) {
+        unsigned sum = i < TMM__INT8_CHOICES ? count[i] : looked;
 #pragma unroll
         for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
         if (lane == 0) of_warps[i][t / 32] = sum;
     }
     __syncthreads();
-    if (t <= CHOICES) {
+    if (t <= TMM__INT8_CHOICES) {
         unsigned long long sum = 0;
         for (int i = 0; i < 4; i++) sum += of_warps[t][i];
-        atomicAdd(t < CHOICES ? &state->failed[t] : &state->looked, sum);
+        atomicAdd(t < TMM__INT8_CHOICES ? &state->failed[t] : &state->looked, sum);
     }
     __threadfence();
     __syncthreads();
@@ -13369,8 +13151,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                              const tmm__int8_operand to_b, const tmm__int8_state *state,
                              const tmm__int8_residues tables)
 {
-    enum { RING = 4 };
-    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    enum { STAGES = 4 };
+    __shared__ __align__(128) unsigned char ring[STAGES][TMM__INT8_BLOCK];
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
@@ -13390,7 +13172,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
-        unsigned char *at = ring[l % RING];
+        unsigned char *at = ring[l % STAGES];
         unsigned word[8];
         if (units) {
 #pragma unroll
@@ -13418,11 +13200,11 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - STAGES has been
            read, whose place block l + 1 takes. */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (thread == 0)
-            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
         if (thread == 0) {
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
@@ -13518,7 +13300,7 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     enum {
         CLUSTER = TMM__INT8_WGMMA_CLUSTER,
         HALF = TMM__INT8_WGMMA_B / CLUSTER,
-        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+        ROWS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
@@ -13530,14 +13312,14 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         int modulus = unit / tiles, row, col;
         tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
         const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
-                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+                                 (size_t)(row * CLUSTER + rank) * ROWS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
         /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
            theirs is stored. */
-        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROWS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
-        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_a = (blocks_a < ROWS ? blocks_a : (int)ROWS) * TMM__INT8_BLOCK;
         int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
         int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
         if (bytes_a < 0) bytes_a = 0;
@@ -14205,8 +13987,8 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
    once/.
    Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
-   row to row, from column to column, from product to product. */
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
+   column to column, from product to product. */
 typedef struct tmm__xgemm__product {
     long long M, N, K;
     TMM_TYPE alpha;
@@ -14227,7 +14009,6 @@ typedef struct tmm__xgemm__product {
 #endif
 } tmm__xgemm__product;
 
-/* Sizes and strides, for leading dimensions and ops; all else is zero. */
 static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
                                                            long long N, long long K, long long lda,
                                                            long long ldb)
@@ -14246,7 +14027,6 @@ static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op op
      : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
                       : (int)TMM__TUNED_AS_OTHER)
 
-/* What a launch has to do that computes a tile of rows x cols with each block. */
 static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
                                          int cols)
 {
@@ -14277,16 +14057,16 @@ typedef struct tmm__xgemm__kernel {
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
     int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
-       has no room for any instance, of which `launch` tells. */
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if no
+       instance fits this device, of which `launch` tells. */
     void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
                  tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
     tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
 
-/* The row of a kernel; NULL for what is none, or a name that gemm__stands_for replaces. The table is
-   in type/choose.h: a launcher that launches another finds it there. */
+/* The row of a kernel; NULL for none, or a name that gemm__stands_for replaces. The table is in
+   type/choose.h: a launcher that launches another finds it there. */
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
@@ -14320,9 +14100,9 @@ static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
-   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
-   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
+/* Can KERNEL PIPELINED take this K and these leading dimensions, or TENSOR of double? Steps must
+   fit in 32 bits, and so must the distance of the lines that a thread copies one after the
+   other, 16 apart (32 at most in TENSOR). */
 static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
@@ -14330,7 +14110,7 @@ static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long 
     return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
 }
 
-/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+/* The number of tiles must fit in 32 bits, too. */
 static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
     return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
@@ -14348,9 +14128,17 @@ static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
                      tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
+/* The same for KERNEL SMALL, DIRECT and OUTER: K alone counts, or its steps of 8 in SMALL. */
+static inline tmm_status tmm__xgemm__check_k(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
+{
+    if (p->K <= (row->value == TMM_SMALL ? 8ll * INT_MAX - 8 : INT_MAX)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: K (%lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K);
+}
+
 #if TMM__FAST
-/* What TMM_AUTO asks of all kernels with asynchronous copies: those of sm_80, elements of 4 bytes
-   and sizes that they reach. */
+/* What TMM_AUTO asks of all kernels with asynchronous copies. */
 static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
                                             const tmm__xgemm__kernel *row)
 {
@@ -14358,8 +14146,8 @@ static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
            tmm__xgemm__fits(row->value, p);
 }
 
-/* Can KERNEL TENSOR of double run on the current device? And is it faster there than multiply-adds one by
-   one? Others than these have few tensor-core units for double. */
+/* Can KERNEL TENSOR of double run on the current device? And is it faster there than
+   multiply-adds one by one? Others have few tensor-core units for double. */
 static inline int tmm__xgemm__tensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
@@ -14378,8 +14166,8 @@ typedef struct tmm__xgemm__memory {
     TMM_TYPE *packed_A, *packed_B;
 } tmm__xgemm__memory;
 
-/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
-   schedule needs them in memory. 0 if there is too little. */
+/* Operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule needs
+   them in memory. 0 if there is too little. */
 static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
                                        long long pitchA, long long pitchB, size_t tile,
                                        tmm_stream stream)
@@ -14403,7 +14191,7 @@ static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule
 }
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+/* For the operands that have a pitch; afterwards *p and *s are those of packed ones. */
 static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
                                           const tmm__xgemm__memory *memory, long long pitchA,
                                           long long pitchB)
@@ -14479,8 +14267,17 @@ static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double p
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
-   there were parts, and giving back the memory of their sums. */
+/* Memory for the sums of *parts parts of C. NULL if there is one, or no memory: then it is one. */
+static inline void *tmm__xgemm__partials(const tmm__xgemm__product *p, int *parts)
+{
+    const size_t elements = (size_t)(*parts * p->M * p->N * p->batch);
+    void *sums = *parts > 1 ? tmm__workspace(elements * sizeof(TMM_SUM), p->stream) : NULL;
+    if (sums == NULL) *parts = 1;
+    return sums;
+}
+
+/* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
+   threads to an element, and giving back the memory of their sums. */
 static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
                                          void *partials, int groups)
 {
@@ -14630,34 +14427,25 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
-              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
+#define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
 typedef struct tmm__xpipelined__instance {
-    int blocks, modeA, modeB;
+    int blocks, any;
     const void *kernel;
 } tmm__xpipelined__instance;
 
 /* Instance number n, NULL behind the last. */
 static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
-    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+#define TMM__ROW(pass, name, blocks, rows) \
+    {blocks, rows == 8, (const void *)TMM_FN(gemm_pipelined##name)},
     static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
-}
-
-/* Its costs: those of ANY and of TN. One that copies A along k has those of an instance for A B, which
-   was measured and is no more; others have its area, so its costs, too. */
-static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
-    const tmm__xpipelined__instance *i)
-{
-    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
@@ -14667,7 +14455,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 {
     const long long M = p->M, N = p->N;
     const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
-    const int any = instance == 0;
+    const int any = i->any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -14682,7 +14470,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = tmm__xgemm__pipelined_costs(i);
+    d.costs = &tmm__tuned()->pipelined.block[!any];
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
@@ -14705,18 +14493,17 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     tmm__plan c = *best;
     tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    const int vectors = c.modeA == TMM__VECTORS && c.modeB == TMM__VECTORS;
     const tmm__xpipelined__instance *i;
     int count = 1; /* of the instances */
     for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
-        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
+        if (!(i->any || vectors) || M < TILE || N < TILE) continue;
         tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
 #if TMM__IS_FLOAT
     int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
-    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
-                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
-        tn--;
+    while (tn > 0 && tmm__xgemm__pipelined_instance(tn)->any) tn--;
     /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
@@ -14945,11 +14732,10 @@ static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instan
    where each multiprocessor has so many blocks that one more or less does not count. */
 static inline int tmm__xgemm__small_block(int team_log2, double tiles)
 {
-    enum { MANY = 16 };
-    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const double many = 16, processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
     while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
-           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+           tiles / (2 << (warps_log2 - team_log2)) >= many * processors)
         warps_log2++;
     return warps_log2;
 }
@@ -15027,18 +14813,15 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
 {
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
-    void *partials = NULL;
     if (c.kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
                          c.unsplit.bytes / 3 * 2, device->shared);
-    if (c.slices > 1)
-        partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
-                                  p->stream);
+    void *partials = tmm__xgemm__partials(p, &c.slices);
     if (partials == NULL) {
         c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
-        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2, c.slices = 1;
+        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2;
     }
     const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
@@ -15053,14 +14836,6 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
     return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
-}
-
-static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
@@ -15145,7 +14920,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, MOST_TURNS = 6 };
+    const int most_parts = 64, most_turns = 6;
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
     const int turned = p->M < p->N; /* L is the large operand */
@@ -15178,9 +14953,9 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
-        fmin(fmin(stages, MOST_PARTS),
+        fmin(fmin(stages, most_parts),
              sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
-    for (int turns = 1; turns <= MOST_TURNS; turns++) {
+    for (int turns = 1; turns <= most_turns; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
@@ -15208,16 +14983,12 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
-    void *partials = NULL;
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
                          plan->bytes, tmm__current_device()->shared);
-    if (parts > 1)
-        partials =
-            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xgemm__partials(p, &parts);
     void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
                          &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};
@@ -15308,14 +15079,6 @@ static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (c.time < best->time) *best = c;
         }
     }
-}
-
-static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
 }
 
 static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
@@ -15447,14 +15210,6 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
     }
 }
 
-static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
-}
-
 static inline int tmm__xgemm__direct_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {
@@ -15567,7 +15322,7 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
         const void *kernel;
     } instances[] = {TMM__NARROW_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, LEAST_STEPS = 4, MOST_ROUNDS = 8 };
+    const int most_parts = 64, least_steps = 4, most_rounds = 8;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
     const tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
@@ -15585,10 +15340,10 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
             c.instance = 2 * n + down_log2 - 1, c.kernel = instances[n].kernel, c.down = down_log2;
             c.tile_m = o.turned ? tileQ : tileP, c.tile_n = o.turned ? tileP : tileQ;
             c.blocks = ((o.linesP - 1) / tileP + 1) * ((o.linesQ - 1) / tileQ + 1);
-            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * LEAST_STEPS);
-            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
+            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * least_steps);
+            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, most_parts);
             int last = 0;
-            for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */
+            for (int rounds = 0; rounds <= most_rounds; rounds++) { /* 0: not cut */
                 const long long parts =
                     rounds == 0 ? 1 : rounds * (long long)device->processors / c.blocks;
                 c.slices = (int)tmm__min(parts, most);
@@ -15614,10 +15369,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm__xgemm__product product = *given, *p = &product;
     tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
     int parts = plan->slices;
-    void *partials = NULL;
-    if (parts > 1)
-        partials = tmm__workspace((size_t)(parts * p->M * p->N) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xgemm__partials(p, &parts);
     tmm__narrow s;
     s.down_log2 = plan->down, s.turned = o.turned;
     s.tilesP = (int)((o.linesP - 1) / (o.turned ? plan->tile_n : plan->tile_m) + 1);
@@ -16883,8 +16635,8 @@ static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product
     return p;
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. */
+/* The rule of TMM_AUTO: the plan that should take the least time; of equal ones, the first of
+   the list. */
 static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
                                       tmm__plan *best)
 {
@@ -16926,9 +16678,9 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
     return p;
 }
 
-/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
-   until the next call. The key is all that it may depend on. */
+/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty; valid
+   until the next call. A thread keeps its latest plans: making all of them takes as long as a
+   launch. The key is all that a plan may depend on. */
 static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
                                                       const tmm__xgemm__product *p, long long batch)
 {
@@ -17028,8 +16780,8 @@ static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *gi
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* What stands behind a name: TMM_AUTO in place of a conversion that cannot be used, others in place
-   of kernels that this type or product does not have, the better tile of TMM_REGISTER. */
+/* What stands behind a name: TMM_AUTO for a conversion that cannot be used, others for kernels
+   that this type or product does not have, the better tile of TMM_REGISTER. */
 static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
                                                 long long batch)
 {
@@ -17198,8 +16950,8 @@ static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const 
                                       plan->tile_m, plan->tile_n);
     if (plan->value == TMM_DIRECT) load.copied = 0; /* neighbours find most of it in L1 */
 #if TMM__CONVERTS
-    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a product of
-       floats takes three, and so many bytes as tuning.h says, of which one of doubles takes 14. */
+    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a
+       product of floats takes three. Bytes are in tuning.h; a product of doubles takes 14. */
     const int capability = tmm__current_device()->capability;
     const double rate = TMM__IS_DOUBLE     ? tmm__tuned()->int8.rate / 14.125
                         : capability >= 90 ? 2048 / 3.0
@@ -17227,8 +16979,7 @@ static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__produc
     tmm__write(t, "\n");
 }
 
-/* A line for each kernel: the chosen one, others by the time that they should take, then those that
-   do not take the product. */
+/* A line for each kernel: the chosen one, others by predicted time, then those that refuse. */
 static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__product *p,
                                              tmm_kernel chosen)
 {
@@ -17275,16 +17026,15 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, neither TMM_AUTO nor TMM_AUTO_TENSOR",
                          (int)kernel);
-    if ((opA != TMM_OP_N && opA != TMM_OP_T) || (opB != TMM_OP_N && opB != TMM_OP_T))
-        return tmm__fail(TMM_ERROR_ARGUMENT, "op%c is %d, which is no tmm_op",
-                         opA == TMM_OP_N || opA == TMM_OP_T ? 'B' : 'A',
-                         opA == TMM_OP_N || opA == TMM_OP_T ? (int)opB : (int)opA);
     if (M < 1 || N < 1 || K < 1 || batch < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is less than 1",
                          M < 1   ? "M"
                          : N < 1 ? "N"
                          : K < 1 ? "K"
                                  : "batch");
+    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 0};
+    const tmm_status status = tmm__check_sizes(&sizes);
+    if (status != TMM_OK) return status;
     if (!tmm__pretend(gpu, &device, kernels))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "gpu is '%s': no GPU that this header has measured has that in its name",
@@ -17516,33 +17266,31 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
                                (TMM_TYPE)0, C, N, NULL);
 #endif
-    size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
-    size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
-    TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    static const char *const names[3] = {"A", "B", "C"};
+    static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
+                                         "cudaMalloc for C"};
+    const void *const from[3] = {A, B, C};
+    const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
+                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+    void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
-    status = tmm__is_staged("A", A, bytesA, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
-    if (status != TMM_OK) return status;
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__is_staged(names[n], from[n], bytes[n], &staged);
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
-    status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMalloc(&device[n], bytes[n]), calls[n]);
+    for (int n = 0; n < 2 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
+                           n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dA, A, bytesA, cudaMemcpyHostToDevice), "copy of A to the device");
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
+                            (TMM_TYPE *)device[2], N, 0);
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
-    if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
-                            (TMM_TYPE)0, dC, N, 0);
-    if (status == TMM_OK)
-        status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
+        status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
     /* cudaFree(NULL) does nothing. An error here would only repeat an earlier one. */
-    void *const memory[3] = {dA, dB, dC};
-    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(memory[n]));
+    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(device[n]));
     return status;
 }
 
@@ -17628,7 +17376,7 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     tmm__job job;
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = (TMM_SUM)alpha == 0 ? 0 : K;
+    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
     job.size = sizeof(TMM_TYPE);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
@@ -17736,33 +17484,17 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: once/. Used by: callers. */
+   Uses: launch/product.h, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* The arguments of tmm_?gemm_cpu. */
-typedef struct tmm__xcpu__product {
-    tmm_op opA, opB;
-    long long M, N, K;
-    TMM_TYPE alpha;
-    const TMM_TYPE *A;
-    long long lda;
-    const TMM_TYPE *B;
-    long long ldb;
-    TMM_TYPE beta;
-    TMM_TYPE *C;
-    long long ldc;
-} tmm__xcpu__product;
-
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
-static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product *p, long long i0,
+static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xgemm__product *p, long long i0,
                                                        long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
     const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
-    const int nA = p->opA == TMM_OP_N, nB = p->opB == TMM_OP_N;
-    const long long rsA = nA ? p->lda : 1, csA = nA ? 1 : p->lda; /* from row to row, ... */
-    const long long rsB = nB ? p->ldb : 1, csB = nB ? 1 : p->ldb;
+    const long long csA = p->csA;
     int rows = (int)tmm__min(p->M - i0, TMM__CPU_ROWS);
     int cols = (int)tmm__min(p->N - j0, TMM__CPU_COLS);
     memset(sum, 0, sizeof sum);
@@ -17770,9 +17502,10 @@ static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product 
     for (long long k0 = 0; k0 < p->K; k0 += TMM__CPU_DEPTH) {
         int depth = (int)tmm__min(p->K - k0, TMM__CPU_DEPTH);
         for (int k = 0; k < depth; k++)
-            for (int j = 0; j < cols; j++) b[k][j] = (TMM_SUM)p->B[(k0 + k) * rsB + (j0 + j) * csB];
+            for (int j = 0; j < cols; j++)
+                b[k][j] = (TMM_SUM)p->B[(k0 + k) * p->rsB + (j0 + j) * p->csB];
         for (int i = 0; i < rows; i++) {
-            const TMM_TYPE *a = p->A + (i0 + i) * rsA + k0 * csA;
+            const TMM_TYPE *a = p->A + (i0 + i) * p->rsA + k0 * csA;
             TMM_SUM *s = sum[i];
             int k = 0;
             for (; k + 4 <= depth; k += 4) { /* a sum is loaded and stored once for four k */
@@ -17795,26 +17528,24 @@ static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product 
         }
 }
 
-/* Checks the arguments and computes all blocks of C; with threads > 1 and OpenMP, on these threads.
-   */
-static inline tmm_status tmm__xgemm__cpu(tmm__xcpu__product product, int threads)
+/* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
+static inline tmm_status tmm__xgemm__cpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
+                                         TMM_TYPE *C, int threads)
 {
-    tmm__xcpu__product *p = &product;
-    const int reads_AB = (TMM_SUM)p->alpha != 0;
-    const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
-                                    p->A,   p->lda,           p->B,    p->ldb, p->C,
-                                    p->ldc, sizeof(TMM_TYPE), reads_AB};
-    tmm_status status = tmm__check_gemm(&operands);
-    if (status != TMM_OK || p->M == 0 || p->N == 0) return status;
-    if ((TMM_SUM)p->alpha == 0) p->K = 0;
-    if (p->K == 0) p->alpha = (TMM_TYPE)0; /* alpha may be infinite */
-    long long across = (p->N - 1) / TMM__CPU_COLS + 1, down = (p->M - 1) / TMM__CPU_ROWS + 1;
+    tmm_status status = tmm__check_gemm(o);
+    if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
+    const long long K = o->reads_AB ? o->K : 0;
+    tmm__xgemm__product p = tmm__xgemm__make_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
+    p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
+    p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
+    p.beta = beta, p.C = C, p.ldc = o->ldc;
+    long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long long block = 0; block < across * down; block++)
-        tmm__xgemm__cpu_block(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
+        tmm__xgemm__cpu_block(&p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
@@ -17823,8 +17554,9 @@ TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long
                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                   long long ldc)
 {
-    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm__xgemm__cpu(product, 1);
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    return tmm__xgemm__cpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17833,12 +17565,13 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
-    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm__xgemm__cpu(product, threads > 0 ? threads : omp_get_max_threads());
+    return tmm__xgemm__cpu(&operands, alpha, beta, C,
+                           threads > 0 ? threads : omp_get_max_threads());
 #else
-    (void)opA, (void)opB, (void)M, (void)N, (void)K, (void)alpha, (void)A, (void)lda, (void)B;
-    (void)ldb, (void)beta, (void)C, (void)ldc;
+    (void)operands, (void)beta;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "built without OpenMP: compile with nvcc -Xcompiler -fopenmp");
 #endif
@@ -17904,162 +17637,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 /* src/tiledmm/once/give_back.h. Macros of the caller are as they were.
    Uses: once/set_aside.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY) && !defined(__CUDACC_RTC__)
-#pragma pop_macro("A")
-#pragma pop_macro("ABr")
-#pragma pop_macro("ACROSS")
-#pragma pop_macro("AHEAD")
-#pragma pop_macro("ALIGNED_ROWS")
-#pragma pop_macro("ALIGNS")
-#pragma pop_macro("ALONG")
-#pragma pop_macro("ALONG_K")
-#pragma pop_macro("ANY")
-#pragma pop_macro("AREA")
-#pragma pop_macro("AT_ONCE")
-#pragma pop_macro("As")
-#pragma pop_macro("B")
-#pragma pop_macro("BLOCK")
-#pragma pop_macro("BLOCKS_A")
-#pragma pop_macro("BLOCKS_B")
-#pragma pop_macro("BYTES")
-#pragma pop_macro("Br")
-#pragma pop_macro("Bs")
-#pragma pop_macro("C")
-#pragma pop_macro("CHOICES")
-#pragma pop_macro("CLUSTER")
-#pragma pop_macro("COLS")
-#pragma pop_macro("COPIES")
-#pragma pop_macro("COPY_AT")
-#pragma pop_macro("COUNT")
-#pragma pop_macro("Cr")
-#pragma pop_macro("DATA_PARALLEL")
-#pragma pop_macro("DEEP")
-#pragma pop_macro("DEPTH")
-#pragma pop_macro("DOUBTFUL")
-#pragma pop_macro("DOUBTFUL_SMALL")
-#pragma pop_macro("DOWN")
-#pragma pop_macro("EDGE")
-#pragma pop_macro("END")
-#pragma pop_macro("FIRST")
-#pragma pop_macro("FLUSH")
-#pragma pop_macro("FOURS")
-#pragma pop_macro("GRAIN")
-#pragma pop_macro("GROUPS")
-#pragma pop_macro("HALF")
-#pragma pop_macro("HALVES")
-#pragma pop_macro("K")
-#pragma pop_macro("K_GROUPS")
-#pragma pop_macro("L")
-#pragma pop_macro("LANES")
-#pragma pop_macro("LAST")
-#pragma pop_macro("LDA")
-#pragma pop_macro("LDB")
-#pragma pop_macro("LDC")
-#pragma pop_macro("LDS")
-#pragma pop_macro("LEAST_STEPS")
-#pragma pop_macro("LINES")
-#pragma pop_macro("LINES_A")
-#pragma pop_macro("LINES_B")
-#pragma pop_macro("LINES_M")
-#pragma pop_macro("LINES_N")
-#pragma pop_macro("LIST")
-#pragma pop_macro("M")
-#pragma pop_macro("MANY")
-#pragma pop_macro("MATRICES")
-#pragma pop_macro("MOST_PARTS")
-#pragma pop_macro("MOST_ROUNDS")
-#pragma pop_macro("MOST_TURNS")
-#pragma pop_macro("N")
-#pragma pop_macro("P")
-#pragma pop_macro("PAIRS")
-#pragma pop_macro("PART")
-#pragma pop_macro("PASSES")
-#pragma pop_macro("PASSES_A")
-#pragma pop_macro("PIECES")
-#pragma pop_macro("PITCH")
-#pragma pop_macro("PITCH_A")
-#pragma pop_macro("PITCH_B")
-#pragma pop_macro("Q")
-#pragma pop_macro("QUADS")
-#pragma pop_macro("R")
-#pragma pop_macro("REJECTED")
-#pragma pop_macro("REJECTED_SMALL")
-#pragma pop_macro("RING")
-#pragma pop_macro("ROWS")
-#pragma pop_macro("ROW_BLOCKS")
-#pragma pop_macro("S")
-#pragma pop_macro("SIZE")
-#pragma pop_macro("SLOTS")
-#pragma pop_macro("SPARSE")
-#pragma pop_macro("SQUARE")
-#pragma pop_macro("STAGE")
-#pragma pop_macro("STAGED_ROWS")
-#pragma pop_macro("STAGES")
-#pragma pop_macro("STAGES_1")
-#pragma pop_macro("STAGES_2")
-#pragma pop_macro("STAGE_A")
-#pragma pop_macro("STEP")
-#pragma pop_macro("STEPS")
-#pragma pop_macro("STILL")
-#pragma pop_macro("STORED")
-#pragma pop_macro("STORED_ROWS")
-#pragma pop_macro("STRIDE")
-#pragma pop_macro("SUMS")
-#pragma pop_macro("S_COPIES")
-#pragma pop_macro("THREADS")
-#pragma pop_macro("THROUGH")
-#pragma pop_macro("TILE")
-#pragma pop_macro("TILE_COLS")
-#pragma pop_macro("TILE_M")
-#pragma pop_macro("TILE_N")
-#pragma pop_macro("TN")
-#pragma pop_macro("UNIT")
-#pragma pop_macro("UNROLL")
-#pragma pop_macro("VECTOR")
-#pragma pop_macro("VECTORS")
-#pragma pop_macro("WARPS")
-#pragma pop_macro("WARPS_ACROSS")
-#pragma pop_macro("WIDE")
-#pragma pop_macro("WIDE_PASSES")
-#pragma pop_macro("WIDTH")
-#pragma pop_macro("X")
-#pragma pop_macro("a")
-#pragma pop_macro("b")
-#pragma pop_macro("block")
-#pragma pop_macro("c")
-#pragma pop_macro("cols")
-#pragma pop_macro("d")
-#pragma pop_macro("depth")
-#pragma pop_macro("e")
-#pragma pop_macro("g")
-#pragma pop_macro("h")
-#pragma pop_macro("height")
-#pragma pop_macro("i")
-#pragma pop_macro("j")
-#pragma pop_macro("k")
-#pragma pop_macro("l")
-#pragma pop_macro("m")
-#pragma pop_macro("max")
-#pragma pop_macro("min")
-#pragma pop_macro("n")
-#pragma pop_macro("near")
-#pragma pop_macro("o")
-#pragma pop_macro("p")
-#pragma pop_macro("q")
-#pragma pop_macro("r")
-#pragma pop_macro("rows")
-#pragma pop_macro("s")
-#pragma pop_macro("size")
-#pragma pop_macro("small")
-#pragma pop_macro("t")
-#pragma pop_macro("threads")
-#pragma pop_macro("tile")
-#pragma pop_macro("u")
-#pragma pop_macro("v")
-#pragma pop_macro("w")
-#pragma pop_macro("width")
-#pragma pop_macro("x")
-#pragma pop_macro("y")
-#pragma pop_macro("z")
+TMM__WORDS(TMM__POP)
 #if TMM__HOST && defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

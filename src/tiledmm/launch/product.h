@@ -3,8 +3,8 @@
    once/.
    Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
-   row to row, from column to column, from product to product. */
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
+   column to column, from product to product. */
 typedef struct tmm__xgemm__product {
     long long M, N, K;
     TMM_TYPE alpha;
@@ -25,7 +25,6 @@ typedef struct tmm__xgemm__product {
 #endif
 } tmm__xgemm__product;
 
-/* Sizes and strides, for leading dimensions and ops; all else is zero. */
 static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
                                                            long long N, long long K, long long lda,
                                                            long long ldb)
@@ -44,7 +43,6 @@ static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op op
      : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
                       : (int)TMM__TUNED_AS_OTHER)
 
-/* What a launch has to do that computes a tile of rows x cols with each block. */
 static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
                                          int cols)
 {
@@ -75,16 +73,16 @@ typedef struct tmm__xgemm__kernel {
     tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
     int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
-       has no room for any instance, of which `launch` tells. */
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if no
+       instance fits this device, of which `launch` tells. */
     void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
                  tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
     tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
 } tmm__xgemm__kernel;
 
-/* The row of a kernel; NULL for what is none, or a name that gemm__stands_for replaces. The table is
-   in type/choose.h: a launcher that launches another finds it there. */
+/* The row of a kernel; NULL for none, or a name that gemm__stands_for replaces. The table is in
+   type/choose.h: a launcher that launches another finds it there. */
 static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
@@ -118,9 +116,9 @@ static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
-   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
-   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
+/* Can KERNEL PIPELINED take this K and these leading dimensions, or TENSOR of double? Steps must
+   fit in 32 bits, and so must the distance of the lines that a thread copies one after the
+   other, 16 apart (32 at most in TENSOR). */
 static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
@@ -128,7 +126,7 @@ static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long 
     return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
 }
 
-/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+/* The number of tiles must fit in 32 bits, too. */
 static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
 {
     return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
@@ -146,9 +144,17 @@ static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
                      tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
+/* The same for KERNEL SMALL, DIRECT and OUTER: K alone counts, or its steps of 8 in SMALL. */
+static inline tmm_status tmm__xgemm__check_k(const tmm__xgemm__product *p,
+                                             const tmm__xgemm__kernel *row)
+{
+    if (p->K <= (row->value == TMM_SMALL ? 8ll * INT_MAX - 8 : INT_MAX)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: K (%lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K);
+}
+
 #if TMM__FAST
-/* What TMM_AUTO asks of all kernels with asynchronous copies: those of sm_80, elements of 4 bytes
-   and sizes that they reach. */
+/* What TMM_AUTO asks of all kernels with asynchronous copies. */
 static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
                                             const tmm__xgemm__kernel *row)
 {
@@ -156,8 +162,8 @@ static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
            tmm__xgemm__fits(row->value, p);
 }
 
-/* Can KERNEL TENSOR of double run on the current device? And is it faster there than multiply-adds one by
-   one? Others than these have few tensor-core units for double. */
+/* Can KERNEL TENSOR of double run on the current device? And is it faster there than
+   multiply-adds one by one? Others have few tensor-core units for double. */
 static inline int tmm__xgemm__tensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
@@ -176,8 +182,8 @@ typedef struct tmm__xgemm__memory {
     TMM_TYPE *packed_A, *packed_B;
 } tmm__xgemm__memory;
 
-/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
-   schedule needs them in memory. 0 if there is too little. */
+/* Operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule needs
+   them in memory. 0 if there is too little. */
 static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
                                        long long pitchA, long long pitchB, size_t tile,
                                        tmm_stream stream)
@@ -201,7 +207,7 @@ static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule
 }
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+/* For the operands that have a pitch; afterwards *p and *s are those of packed ones. */
 static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
                                           const tmm__xgemm__memory *memory, long long pitchA,
                                           long long pitchB)

@@ -10,8 +10,17 @@ static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double p
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
-   there were parts, and giving back the memory of their sums. */
+/* Memory for the sums of *parts parts of C. NULL if there is one, or no memory: then it is one. */
+static inline void *tmm__xgemm__partials(const tmm__xgemm__product *p, int *parts)
+{
+    const size_t elements = (size_t)(*parts * p->M * p->N * p->batch);
+    void *sums = *parts > 1 ? tmm__workspace(elements * sizeof(TMM_SUM), p->stream) : NULL;
+    if (sums == NULL) *parts = 1;
+    return sums;
+}
+
+/* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
+   threads to an element, and giving back the memory of their sums. */
 static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
                                          void *partials, int groups)
 {

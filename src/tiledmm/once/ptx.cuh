@@ -2,8 +2,6 @@
    needs one.
    Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
-   between blocks, multiply-adds of small matrices, and the schedule. */
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
 #ifdef __CUDA_ARCH__
@@ -15,11 +13,10 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 }
 #endif
 
-/* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
-   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
-   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
-   parts are needed next. Elsewhere, plain copies. */
+/* Copies into shared memory that complete later (cp.async, PTX ISA 9.7, "Data Movement and
+   Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16, a constant; both
+   addresses a multiple of it). The first `valid` are read, the others are zeros. Copies of 16
+   bytes bypass L1. All prefetch the line of 128 bytes into L2. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
@@ -110,17 +107,16 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__TENSOR_CORES 1
 #endif
 
-/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
-   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
-   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n
+   and 2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B: two rounds of
+   shared memory for a load of 16 bytes, not four. */
 #define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
 #define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
-   main loop. */
+/* Read %tid.x and %ctaid.x again, so that they need no registers across a main loop. */
 static __device__ __forceinline__ int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -143,10 +139,9 @@ static __device__ __forceinline__ int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
-   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
-   (bench/notes/compile_time.md). On a CPU, a branch. */
+/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
+   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
                                                     bool enabled)
 {
@@ -213,8 +208,8 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
 /* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
-   flag after a barrier of its block: what the block has written to global memory is there. One
-   thread of another block waits for it before a barrier of that block. */
+   flag after a barrier of its block. One thread of another block waits for it before a barrier
+   of that block, which then sees what the first has written. */
 static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
                                                      unsigned long long value)
 {
@@ -238,11 +233,11 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #define TMM__KEEP_ORDER() ((void)0)
 #endif
 
-/* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
-   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
-   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
-   everyone sees what was `written` in front of it. */
+/* The blocks of a cluster reach each other's shared memory (sm_90 and later; PTX ISA 9.7,
+   "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this block's
+   shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes there.
+   arrive and wait are the halves of a barrier of the cluster. Behind it everyone sees what was
+   `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
 static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)

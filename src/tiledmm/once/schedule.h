@@ -23,7 +23,7 @@ enum {
 };
 
 /* How a tile of an operand is copied; KERNEL PIPELINED says what they mean. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };

@@ -46,8 +46,8 @@ static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product
     return p;
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. */
+/* The rule of TMM_AUTO: the plan that should take the least time; of equal ones, the first of
+   the list. */
 static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
                                       tmm__plan *best)
 {
@@ -89,9 +89,9 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
     return p;
 }
 
-/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
-   until the next call. The key is all that it may depend on. */
+/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty; valid
+   until the next call. A thread keeps its latest plans: making all of them takes as long as a
+   launch. The key is all that a plan may depend on. */
 static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
                                                       const tmm__xgemm__product *p, long long batch)
 {

@@ -56,8 +56,8 @@ static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *gi
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* What stands behind a name: TMM_AUTO in place of a conversion that cannot be used, others in place
-   of kernels that this type or product does not have, the better tile of TMM_REGISTER. */
+/* What stands behind a name: TMM_AUTO for a conversion that cannot be used, others for kernels
+   that this type or product does not have, the better tile of TMM_REGISTER. */
 static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
                                                 long long batch)
 {

@@ -13,8 +13,8 @@ static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const 
                                       plan->tile_m, plan->tile_n);
     if (plan->value == TMM_DIRECT) load.copied = 0; /* neighbours find most of it in L1 */
 #if TMM__CONVERTS
-    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a product of
-       floats takes three, and so many bytes as tuning.h says, of which one of doubles takes 14. */
+    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a
+       product of floats takes three. Bytes are in tuning.h; a product of doubles takes 14. */
     const int capability = tmm__current_device()->capability;
     const double rate = TMM__IS_DOUBLE     ? tmm__tuned()->int8.rate / 14.125
                         : capability >= 90 ? 2048 / 3.0
@@ -42,8 +42,7 @@ static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__produc
     tmm__write(t, "\n");
 }
 
-/* A line for each kernel: the chosen one, others by the time that they should take, then those that
-   do not take the product. */
+/* A line for each kernel: the chosen one, others by predicted time, then those that refuse. */
 static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__product *p,
                                              tmm_kernel chosen)
 {
@@ -90,16 +89,15 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, neither TMM_AUTO nor TMM_AUTO_TENSOR",
                          (int)kernel);
-    if ((opA != TMM_OP_N && opA != TMM_OP_T) || (opB != TMM_OP_N && opB != TMM_OP_T))
-        return tmm__fail(TMM_ERROR_ARGUMENT, "op%c is %d, which is no tmm_op",
-                         opA == TMM_OP_N || opA == TMM_OP_T ? 'B' : 'A',
-                         opA == TMM_OP_N || opA == TMM_OP_T ? (int)opB : (int)opA);
     if (M < 1 || N < 1 || K < 1 || batch < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is less than 1",
                          M < 1   ? "M"
                          : N < 1 ? "N"
                          : K < 1 ? "K"
                                  : "batch");
+    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 0};
+    const tmm_status status = tmm__check_sizes(&sizes);
+    if (status != TMM_OK) return status;
     if (!tmm__pretend(gpu, &device, kernels))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "gpu is '%s': no GPU that this header has measured has that in its name",

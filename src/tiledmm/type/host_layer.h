@@ -16,33 +16,31 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
                                (TMM_TYPE)0, C, N, NULL);
 #endif
-    size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
-    size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
-    TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    static const char *const names[3] = {"A", "B", "C"};
+    static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
+                                         "cudaMalloc for C"};
+    const void *const from[3] = {A, B, C};
+    const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
+                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+    void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
-    status = tmm__is_staged("A", A, bytesA, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
-    if (status != TMM_OK) return status;
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__is_staged(names[n], from[n], bytes[n], &staged);
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
-    status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMalloc(&device[n], bytes[n]), calls[n]);
+    for (int n = 0; n < 2 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
+                           n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dA, A, bytesA, cudaMemcpyHostToDevice), "copy of A to the device");
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
+                            (TMM_TYPE *)device[2], N, 0);
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
-    if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
-                            (TMM_TYPE)0, dC, N, 0);
-    if (status == TMM_OK)
-        status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
+        status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
     /* cudaFree(NULL) does nothing. An error here would only repeat an earlier one. */
-    void *const memory[3] = {dA, dB, dC};
-    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(memory[n]));
+    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(device[n]));
     return status;
 }
 
@@ -128,7 +126,7 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     tmm__job job;
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = (TMM_SUM)alpha == 0 ? 0 : K;
+    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
     job.size = sizeof(TMM_TYPE);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;

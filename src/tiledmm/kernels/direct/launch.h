@@ -109,14 +109,6 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
     }
 }
 
-static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
-}
-
 static inline int tmm__xgemm__direct_competes(const tmm__xgemm__product *p,
                                               const tmm__xgemm__kernel *row)
 {

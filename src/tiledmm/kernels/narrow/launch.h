@@ -75,7 +75,7 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
         const void *kernel;
     } instances[] = {TMM__NARROW_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, LEAST_STEPS = 4, MOST_ROUNDS = 8 };
+    const int most_parts = 64, least_steps = 4, most_rounds = 8;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
     const tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
@@ -93,10 +93,10 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
             c.instance = 2 * n + down_log2 - 1, c.kernel = instances[n].kernel, c.down = down_log2;
             c.tile_m = o.turned ? tileQ : tileP, c.tile_n = o.turned ? tileP : tileQ;
             c.blocks = ((o.linesP - 1) / tileP + 1) * ((o.linesQ - 1) / tileQ + 1);
-            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * LEAST_STEPS);
-            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
+            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * least_steps);
+            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, most_parts);
             int last = 0;
-            for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */
+            for (int rounds = 0; rounds <= most_rounds; rounds++) { /* 0: not cut */
                 const long long parts =
                     rounds == 0 ? 1 : rounds * (long long)device->processors / c.blocks;
                 c.slices = (int)tmm__min(parts, most);
@@ -122,10 +122,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm__xgemm__product product = *given, *p = &product;
     tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
     int parts = plan->slices;
-    void *partials = NULL;
-    if (parts > 1)
-        partials = tmm__workspace((size_t)(parts * p->M * p->N) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xgemm__partials(p, &parts);
     tmm__narrow s;
     s.down_log2 = plan->down, s.turned = o.turned;
     s.tilesP = (int)((o.linesP - 1) / (o.turned ? plan->tile_n : plan->tile_m) + 1);

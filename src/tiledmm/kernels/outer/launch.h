@@ -80,14 +80,6 @@ static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
     }
 }
 
-static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
-}
-
 static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
                                              const tmm__xgemm__kernel *row)
 {

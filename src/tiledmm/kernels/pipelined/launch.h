@@ -1,34 +1,25 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
-              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
+#define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
 typedef struct tmm__xpipelined__instance {
-    int blocks, modeA, modeB;
+    int blocks, any;
     const void *kernel;
 } tmm__xpipelined__instance;
 
 /* Instance number n, NULL behind the last. */
 static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
-    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+#define TMM__ROW(pass, name, blocks, rows) \
+    {blocks, rows == 8, (const void *)TMM_FN(gemm_pipelined##name)},
     static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
-}
-
-/* Its costs: those of ANY and of TN. One that copies A along k has those of an instance for A B, which
-   was measured and is no more; others have its area, so its costs, too. */
-static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
-    const tmm__xpipelined__instance *i)
-{
-    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
 }
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
@@ -38,7 +29,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 {
     const long long M = p->M, N = p->N;
     const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
-    const int any = instance == 0;
+    const int any = i->any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -53,7 +44,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = tmm__xgemm__pipelined_costs(i);
+    d.costs = &tmm__tuned()->pipelined.block[!any];
     d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
@@ -76,18 +67,17 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     tmm__plan c = *best;
     tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    const int vectors = c.modeA == TMM__VECTORS && c.modeB == TMM__VECTORS;
     const tmm__xpipelined__instance *i;
     int count = 1; /* of the instances */
     for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
-        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
+        if (!(i->any || vectors) || M < TILE || N < TILE) continue;
         tmm__xgemm__pipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
 #if TMM__IS_FLOAT
     int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
-    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
-                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
-        tn--;
+    while (tn > 0 && tmm__xgemm__pipelined_instance(tn)->any) tn--;
     /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;

@@ -46,16 +46,16 @@ typedef struct tmm__xpipelined_place {
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm__xpipelined_find_place(
-    tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
+static __device__ __forceinline__ void tmm__xpipelined_find_place(tmm__xpipelined_place *place,
+                                                                  const tmm__schedule *s, int tile,
+                                                                  int thread, long long M,
+                                                                  long long N, TMM_TYPE *C,
+                                                                  long long ldc, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = any && s->is_tall;
-    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
-    const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = tn && s->packed_A;
-    bool packed_B = tn && s->packed_B;
+    const bool any = rows == 8, is_128x64 = any && s->is_tall;
+    const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
+    bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
     int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;

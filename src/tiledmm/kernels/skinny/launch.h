@@ -63,7 +63,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, MOST_TURNS = 6 };
+    const int most_parts = 64, most_turns = 6;
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
     const int turned = p->M < p->N; /* L is the large operand */
@@ -96,9 +96,9 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
-        fmin(fmin(stages, MOST_PARTS),
+        fmin(fmin(stages, most_parts),
              sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
-    for (int turns = 1; turns <= MOST_TURNS; turns++) {
+    for (int turns = 1; turns <= most_turns; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
@@ -126,16 +126,12 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
-    void *partials = NULL;
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
                          plan->bytes, tmm__current_device()->shared);
-    if (parts > 1)
-        partials =
-            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xgemm__partials(p, &parts);
     void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
                          &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};

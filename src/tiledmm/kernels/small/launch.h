@@ -42,11 +42,10 @@ static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instan
    where each multiprocessor has so many blocks that one more or less does not count. */
 static inline int tmm__xgemm__small_block(int team_log2, double tiles)
 {
-    enum { MANY = 16 };
-    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const double many = 16, processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
     while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
-           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+           tiles / (2 << (warps_log2 - team_log2)) >= many * processors)
         warps_log2++;
     return warps_log2;
 }
@@ -124,18 +123,15 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
 {
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
-    void *partials = NULL;
     if (c.kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
                          c.unsplit.bytes / 3 * 2, device->shared);
-    if (c.slices > 1)
-        partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
-                                  p->stream);
+    void *partials = tmm__xgemm__partials(p, &c.slices);
     if (partials == NULL) {
         c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
-        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2, c.slices = 1;
+        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2;
     }
     const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
@@ -150,14 +146,6 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
     return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
-}
-
-static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */

@@ -202,10 +202,10 @@ static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int ac
                                                       int *col)
 {
     int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
-    int height = down - band * TMM__INT8_BAND;
-    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
-    *col = in / height;
-    *row = band * TMM__INT8_BAND + in - *col * height;
+    int rows = down - band * TMM__INT8_BAND;
+    if (rows > TMM__INT8_BAND) rows = TMM__INT8_BAND;
+    *col = in / rows;
+    *row = band * TMM__INT8_BAND + in - *col * rows;
 }
 
 /* A piece of C: where its planes are. */

@@ -95,8 +95,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                              const tmm__int8_operand to_b, const tmm__int8_state *state,
                              const tmm__int8_residues tables)
 {
-    enum { RING = 4 };
-    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    enum { STAGES = 4 };
+    __shared__ __align__(128) unsigned char ring[STAGES][TMM__INT8_BLOCK];
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
@@ -116,7 +116,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
-        unsigned char *at = ring[l % RING];
+        unsigned char *at = ring[l % STAGES];
         unsigned word[8];
         if (units) {
 #pragma unroll
@@ -144,11 +144,11 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - STAGES has been
            read, whose place block l + 1 takes. */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (thread == 0)
-            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
         if (thread == 0) {
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),

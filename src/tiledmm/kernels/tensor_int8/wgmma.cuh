@@ -75,7 +75,7 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     enum {
         CLUSTER = TMM__INT8_WGMMA_CLUSTER,
         HALF = TMM__INT8_WGMMA_B / CLUSTER,
-        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+        ROWS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
@@ -87,14 +87,14 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         int modulus = unit / tiles, row, col;
         tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
         const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
-                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+                                 (size_t)(row * CLUSTER + rank) * ROWS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
         /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
            theirs is stored. */
-        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROWS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
-        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_a = (blocks_a < ROWS ? blocks_a : (int)ROWS) * TMM__INT8_BLOCK;
         int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
         int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
         if (bytes_a < 0) bytes_a = 0;
