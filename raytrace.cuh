@@ -746,8 +746,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh.
-   Used by: host/launch.h, kernels/binning.cuh, kernels/tile.cuh. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -1063,7 +1062,7 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
 }
 #endif
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
-   Uses: intersection.cuh, kernels/culling.cuh, kernels/instances.h. Used by: callers. */
+   Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
@@ -1313,8 +1312,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_LANE_H
 #endif
 /* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: config.h, intersection.cuh, kernels/culling.cuh, kernels/instances.h.
-   Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh, culling.cuh, instances.h. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
@@ -1436,8 +1434,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h.
-   Used by: config.h, give_back.h, set_aside.h, host/, kernels/binning.cuh, kernels/tile.cuh. */
+   Uses: config.h. Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1569,7 +1566,7 @@ RAYT_API const char *rayt_where_string(rayt_where where)
 }
 #endif
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, host/status.h, kernels/instances.h. Used by: host/. */
+   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h. Used by: host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -1616,7 +1613,7 @@ static inline rayt_status rayt__check_where(rayt_where where)
 }
 #endif
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, host/status.h, kernels/instances.h. Used by: host/launch.h. */
+   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -1698,8 +1695,7 @@ static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_
 }
 #endif
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: config.h, intersection.cuh, types.h, host/scratch.h, host/status.h, kernels/.
-   Used by: host/render.h. */
+   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/. Used by: render.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
@@ -2005,7 +2001,7 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 }
 #endif
 /* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
@@ -2066,7 +2062,7 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
 }
 #endif
 /* src/raytrace/host/scenes.h. Random scenes.
-   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
@@ -2106,8 +2102,8 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
 }
 #endif
 /* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
-   Used by: functions.h, host/png.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
+   Used by: functions.h, png.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
@@ -2191,7 +2187,7 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, host/files.h, host/status.h, kernels/instances.h.
+   Uses: config.h, types.h, files.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
@@ -2342,7 +2338,7 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW

@@ -216,7 +216,7 @@
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: once/ptx.cuh.
+   Uses: ptx.cuh.
    Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -859,7 +859,7 @@ TMM_API void tmm_host_release(void);
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
+   Uses: config.h. Used by: kernels/common/, config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
@@ -1208,9 +1208,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/config.h.
-   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
-   type/, kernels/. */
+   Uses: config.h. Used by: host/devices.h, kernels/common/, launch/, device.h, type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -1288,7 +1286,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/. Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
+   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
@@ -1308,8 +1306,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/config.h.
-   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */
@@ -1326,8 +1323,7 @@ enum {
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
+   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
@@ -1341,7 +1337,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -1366,8 +1362,7 @@ static inline double tmm__direct_most(long long M, long long N)
 #endif
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h.
-   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1393,8 +1388,7 @@ typedef struct tmm__narrow {
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
+   Uses: once/. Used by: kernels/tensor/, launch/product.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
@@ -1416,7 +1410,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/config.h, once/types.h.
+   Uses: config.h, types.h.
    Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
@@ -1533,7 +1527,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -2068,7 +2062,7 @@ static inline const tmm__costs *tmm__tuned(void)
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
+   Uses: once/. Used by: host/, launch/, arguments.h, costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
    answer, so each question is asked once. */
@@ -2742,7 +2736,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 }
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/common/, kernels/. */
+   Uses: config.h. Used by: kernels/common/, kernels/. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
@@ -3146,8 +3140,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/config.h, once/tuning.h.
-   Used by: launch/plan.h, launch/product.h, type/choose.h, kernels/. */
+   Uses: once/. Used by: plan.h, product.h, type/choose.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3212,7 +3205,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
-   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
+   Uses: hooks.h, once/. Used by: product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -3364,7 +3357,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/, once/. Used by: launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
@@ -3455,7 +3448,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 }
 #endif
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
+   Uses: sizes.h, launch/plan.h, once/. Used by: launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
@@ -3871,7 +3864,7 @@ typedef struct tmm__host {
 } tmm__host;
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h, once/. Used by: host/, callers. */
+   Uses: job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */
@@ -4026,7 +4019,7 @@ static inline void tmm__event_close(cudaEvent_t event)
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
+   Uses: job.h, once/config.h. Used by: devices.h, transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
@@ -4335,7 +4328,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h, once/. Used by: host/. */
+   Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least
@@ -4583,7 +4576,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/, once/. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
@@ -4905,7 +4898,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 }
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
@@ -5996,7 +5989,7 @@ static_assert(
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/config.h, once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -6145,7 +6138,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/passes.h. Used by: kernels/simple/launch.h. */
+   Uses: once/passes.h. Used by: launch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -6214,7 +6207,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #undef tmm_gemm_global
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/config.h, once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
+   Uses: once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
@@ -6323,7 +6316,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 #endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
+   Uses: once/passes.h. Used by: launch.h, type/instances.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
@@ -6734,10 +6727,8 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
 }
 #endif
 /* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: kernels/common/store.cuh, once/.
-   Used by: kernels/common/pack_reduce.cuh, kernels/pipelined/kernel.cuh,
-   kernels/pipelined/store.cuh, kernels/tensor/kernel.cuh, kernels/tensor/store.cuh,
-   kernels/tensor_float/. */
+   Uses: store.cuh, once/.
+   Used by: pack_reduce.cuh, kernels/pipelined/, kernels/tensor/, kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
@@ -6780,7 +6771,7 @@ static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, once/. Used by: launch/product.h. */
+   Uses: store.cuh, streamk.cuh, once/. Used by: launch/product.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -6912,7 +6903,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: kernels/pipelined/sizes.h, once/. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: sizes.h, once/. Used by: kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
    any operands, 16 in others, which copy vectors alone.
@@ -7087,8 +7078,7 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
 #endif
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/sizes.h, once/.
-   Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -7248,8 +7238,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 #endif
 #endif
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
-   Used by: kernels/pipelined/launch.h. */
+   Uses: kernels/common/, kernels/pipelined/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -7594,7 +7583,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: kernels/common/store.cuh, once/.
+   Uses: store.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -7685,8 +7674,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/small/sizes.h, once/.
-   Used by: kernels/small/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -8065,8 +8053,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
 #endif
 #endif
 /* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/skinny/sizes.h, once/.
-   Used by: kernels/skinny/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -8448,8 +8435,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/outer/sizes.h, once/.
-   Used by: kernels/outer/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -8727,8 +8713,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #endif
 #endif
 /* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh, kernels/direct/sizes.h, once/.
-   Used by: kernels/direct/launch.h. */
+   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for
@@ -8890,8 +8875,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/store.cuh, kernels/narrow/sizes.h, once/.
-   Used by: kernels/narrow/launch.h. */
+   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -9204,8 +9188,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: kernels/tensor/sizes.h, once/.
-   Used by: kernels/tensor/kernel.cuh, kernels/tensor/store.cuh. */
+   Uses: sizes.h, once/. Used by: kernel.cuh, store.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -9412,9 +9395,7 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor/sizes.h,
-   kernels/tensor/tiles.cuh, once/.
-   Used by: kernels/tensor/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, tiles.cuh, once/. Used by: kernel.cuh. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -9692,7 +9673,7 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: launch.h. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,
@@ -10158,7 +10139,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
+   Uses: types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
@@ -10349,8 +10330,7 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
-   Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
@@ -10465,9 +10445,7 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh,
-   kernels/tensor_float/types.cuh, once/.
-   Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -10595,8 +10573,7 @@ TMM_KERNEL void __launch_bounds__(1024)
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
-   Used by: kernels/tensor_float/recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
@@ -10803,8 +10780,7 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
@@ -11194,7 +11170,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -11305,8 +11281,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/ptx.cuh,
-   kernels/tensor_float/types.cuh, once/config.h, once/passes.h.
+   Uses: kernels/common/, ptx.cuh, types.cuh, once/.
    Used by: kernels/tensor_float/, type/instances.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
@@ -11633,8 +11608,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
    and stored.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/wgmma_tiles.cuh. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_tiles.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
@@ -11888,8 +11862,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
    that multiply and by the one that copies.
-   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/wgmma_kernel.cuh. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
@@ -12072,8 +12045,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
-   Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -12165,8 +12137,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/common/, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/launch.h, type/instances.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -12465,7 +12436,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -12635,7 +12606,7 @@ typedef struct tmm__int8_job {
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
+   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 static __device__ __forceinline__ float tmm__float_from(unsigned bits)
 {
@@ -12851,9 +12822,7 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -13055,9 +13024,7 @@ TMM_KERNEL void __launch_bounds__(128)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -13224,9 +13191,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
@@ -13466,9 +13431,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h, type/instances.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/.
+   Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -13595,9 +13559,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh,
-   kernels/tensor_int8/numbers.cuh, kernels/tensor_int8/types.cuh, once/config.h, once/passes.h.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
@@ -13769,9 +13731,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_int8/types.cuh,
-   once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
    adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
@@ -13983,9 +13943,8 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #endif
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
-   once/.
-   Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
+   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
+   Used by: sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
    column to column, from product to product. */
@@ -14256,7 +14215,7 @@ static inline tmm_status tmm__xgemm__divided(const tmm__xgemm__product *given,
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, launch/product.h, once/.
+   Uses: kernels/common/sum.cuh, product.h, once/.
    Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
@@ -14294,7 +14253,7 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
 }
 #endif
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
+   Uses: kernels/simple/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -14689,8 +14648,7 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
 #endif
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: kernels/small/kernel.cuh, kernels/small/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -14856,8 +14814,7 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
 }
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
 static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
@@ -15000,8 +14957,7 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
 #endif
 #endif
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: kernels/outer/kernel.cuh, kernels/outer/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -15100,8 +15056,7 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
 }
 #endif
 /* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: kernels/direct/kernel.cuh, kernels/direct/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
@@ -15246,8 +15201,7 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
 }
 #endif
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: kernels/narrow/kernel.cuh, kernels/narrow/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__stands_for. */
@@ -15925,8 +15879,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: types.cuh, launch/hooks.h, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
@@ -16723,8 +16676,7 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
-   once/, type/choose.h.
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/, once/, choose.h.
    Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
@@ -16936,8 +16888,7 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
+   Uses: launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
@@ -17063,7 +17014,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: launch/plan.h, launch/product.h, once/, type/dispatch.h. Used by: callers. */
+   Uses: launch/, once/, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -17249,8 +17200,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 }
 #endif
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
+   Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_TYPE *C)

@@ -198,7 +198,7 @@ if have python3; then
             ok "uses.py finds: $1"
         fi
     }
-    found "kernels/outer/sizes.h: Uses" kernels/outer/sizes.h 's|Uses: [^.]*\.h|Uses: once/nothing.h|'
+    found "kernels/outer/sizes.h: Uses" kernels/outer/sizes.h 's|Uses: [^.]*\.|Uses: once/nothing.h.|'
     found "kernels/narrow/launch.h uses TMM__OUTER_MOST" kernels/narrow/launch.h 's/most_parts = 64/most_parts = TMM__OUTER_MOST/'
     found "host/job.h uses TMM__TENSOR_DEPTH" host/job.h '$s/^/enum { tmm__planted = TMM__TENSOR_DEPTH };\n/'
     found "type/dispatch.h uses TMM__SKINNY_MOST" type/dispatch.h 's/tmm__xgemm__skinny_fits(p))/p->M <= TMM__SKINNY_MOST)/'

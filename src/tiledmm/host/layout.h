@@ -1,5 +1,5 @@
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h, once/. Used by: host/. */
+   Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least

@@ -1,5 +1,5 @@
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h, once/. Used by: host/, callers. */
+   Uses: job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */

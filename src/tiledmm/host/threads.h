@@ -1,5 +1,5 @@
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
+   Uses: job.h, once/config.h. Used by: devices.h, transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {

@@ -1,6 +1,6 @@
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
-   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
+   Uses: hooks.h, once/. Used by: product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {

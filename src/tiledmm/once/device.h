@@ -1,5 +1,5 @@
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
+   Uses: once/. Used by: host/, launch/, arguments.h, costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
    answer, so each question is asked once. */

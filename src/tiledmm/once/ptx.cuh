@@ -1,6 +1,6 @@
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
+   Uses: config.h. Used by: kernels/common/, config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */

@@ -1,8 +1,6 @@
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/config.h.
-   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
-   type/, kernels/. */
+   Uses: config.h. Used by: host/devices.h, kernels/common/, launch/, device.h, type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/config.h, once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.

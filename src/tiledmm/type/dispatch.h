@@ -1,6 +1,5 @@
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
-   once/, type/choose.h.
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/, once/, choose.h.
    Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less

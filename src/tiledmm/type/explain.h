@@ -1,6 +1,5 @@
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
+   Uses: launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)

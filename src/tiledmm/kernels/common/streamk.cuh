@@ -1,8 +1,6 @@
 /* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: kernels/common/store.cuh, once/.
-   Used by: kernels/common/pack_reduce.cuh, kernels/pipelined/kernel.cuh,
-   kernels/pipelined/store.cuh, kernels/tensor/kernel.cuh, kernels/tensor/store.cuh,
-   kernels/tensor_float/. */
+   Uses: store.cuh, once/.
+   Used by: pack_reduce.cuh, kernels/pipelined/, kernels/tensor/, kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */

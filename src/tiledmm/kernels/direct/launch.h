@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: kernels/direct/kernel.cuh, kernels/direct/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: kernels/narrow/kernel.cuh, kernels/narrow/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    gemm__stands_for. */

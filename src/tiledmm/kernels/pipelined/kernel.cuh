@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
-   Used by: kernels/pipelined/launch.h. */
+   Uses: kernels/common/, kernels/pipelined/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the

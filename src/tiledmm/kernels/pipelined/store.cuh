@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/sizes.h, once/.
-   Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/skinny/sizes.h, once/.
-   Used by: kernels/skinny/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
 static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)

@@ -1,7 +1,5 @@
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor/sizes.h,
-   kernels/tensor/tiles.cuh, once/.
-   Used by: kernels/tensor/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, tiles.cuh, once/. Used by: kernel.cuh. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */

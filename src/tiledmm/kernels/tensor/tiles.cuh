@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: kernels/tensor/sizes.h, once/.
-   Used by: kernels/tensor/kernel.cuh, kernels/tensor/store.cuh. */
+   Uses: sizes.h, once/. Used by: kernel.cuh, store.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of

@@ -1,7 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_int8/types.cuh,
-   once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
    adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles

@@ -1,7 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh,
-   kernels/tensor_int8/numbers.cuh, kernels/tensor_int8/types.cuh, once/config.h, once/passes.h.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
