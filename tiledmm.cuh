@@ -293,6 +293,9 @@
 #endif
 #endif
 
+/* What a function of kernels begins with. */
+#define TMM__DEVICE static __device__ __forceinline__
+
 /* However the file is compiled: nvcc gives the host compiler no -O of its own. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TMM__OPTIMIZE __attribute__((optimize("O3")))
@@ -650,54 +653,48 @@ TMM__WORDS(TMM__PUSH)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
    is the last line.
-       NAME(value, string)                   stands for a kernel that gemm__stands_for finds
+       NAME(value, string)                   stands for a kernel that tmm__xstands_for finds
        KERNEL(value, string, tile, takes, competes, plan, launch)
-   `tile` is the least edge of its tiles of C; the functions are the members of gemm__kernel. Where
+   `tile` is the least edge of its tiles of C; the functions are the members of tmm__xkernel. Where
    types and programs leave a kernel out, TMM__IF_FAST and its like give a row that refuses. */
-#define TMM__KERNEL_LIST(NAME, KERNEL)                                                             \
-    NAME(TMM_AUTO, "auto")                                                                         \
-    KERNEL(TMM_GLOBAL, "global", 32, tmm__xgemm__all_taken, NULL, tmm__xgemm__global_plan,         \
-           tmm__xgemm__tiles)                                                                      \
-    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xgemm__shared_takes,                       \
-           tmm__xgemm__shared_competes, tmm__xgemm__shared_plan, tmm__xgemm__tiles)                \
-    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,     \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                             \
-    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,  \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                             \
-    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,  \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                             \
-    NAME(TMM_REGISTER, "register")                                                                 \
-    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xgemm__all_taken,                              \
-           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)            \
-    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xgemm__all_taken,                           \
-           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)            \
-    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                         \
-           TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,             \
-                                   tmm__xgemm__pipelined_plan, tmm__xgemm__divided))               \
-    KERNEL(TMM_SMALL, "small", 16,                                                                 \
-           TMM__IF_FAST(tmm__xgemm__check_k, tmm__xgemm__fast_competes, tmm__xgemm__small_plan,    \
-                        tmm__xgemm__small))                                                        \
-    KERNEL(TMM_SKINNY, "skinny", 16,                                                               \
-           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,               \
-                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                        \
-    KERNEL(TMM_TENSOR, "tensor", 64,                                                               \
-           TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                  \
-                        TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,       \
-                                       tmm__xgemm__tensor)))                                       \
-    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                           \
-    KERNEL(TMM_OUTER, "outer", 8,                                                                  \
-           TMM__IF_FAST(tmm__xgemm__check_k, tmm__xgemm__outer_competes, tmm__xgemm__outer_plan,   \
-                        tmm__xgemm__outer))                                                        \
-    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                     \
-           TMM__IF_FAST(tmm__xgemm__int8_takes,                                                    \
-                        TMM__IF_INT8(tmm__xgemm__int8_competes, tmm__xgemm__int8_plan,             \
-                                     tmm__xgemm__split)))                                          \
-    KERNEL(TMM_NARROW, "narrow", 24,                                                               \
-           TMM__IF_FLOAT_FAST(tmm__xgemm__check_reach, tmm__xgemm__narrow_competes,                \
-                              tmm__xgemm__narrow_plan, tmm__xgemm__narrow))                        \
-    KERNEL(TMM_DIRECT, "direct", 1,                                                                \
-           TMM__IF_FAST(tmm__xgemm__check_k, tmm__xgemm__direct_competes, tmm__xgemm__direct_plan, \
-                        tmm__xgemm__direct))
+#define TMM__KERNEL_LIST(NAME, KERNEL)                                                           \
+    NAME(TMM_AUTO, "auto")                                                                       \
+    KERNEL(TMM_GLOBAL, "global", 32, tmm__xall_taken, NULL, tmm__xglobal_plan, tmm__xtiles)      \
+    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xshared_takes, tmm__xshared_competes,    \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xshared_takes, tmm__xshared_competes,               \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xshared_takes, tmm__xshared_competes,            \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xshared_takes, tmm__xshared_competes,            \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    NAME(TMM_REGISTER, "register")                                                               \
+    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xall_taken, tmm__xregister_competes,         \
+           tmm__xregister_plan, tmm__xtiles)                                                     \
+    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xall_taken, tmm__xregister_competes,      \
+           tmm__xregister_plan, tmm__xtiles)                                                     \
+    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                       \
+           TMM__IF_FAST_NOT_DOUBLE(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan, \
+                                   tmm__xdivided))                                               \
+    KERNEL(TMM_SMALL, "small", 16,                                                               \
+           TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
+    KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
+           TMM__IF_FLOAT_FAST(tmm__xskinny_takes, tmm__xskinny_competes, tmm__xskinny_plan,      \
+                              tmm__xskinny))                                                     \
+    KERNEL(TMM_TENSOR, "tensor", 64,                                                             \
+           TMM__IF_FAST(tmm__xtensor_takes,                                                      \
+                        TMM__IF_TENSOR(tmm__xtensor_competes, tmm__xtensor_plan, tmm__xtensor))) \
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                         \
+    KERNEL(TMM_OUTER, "outer", 8,                                                                \
+           TMM__IF_FAST(tmm__xcheck_k, tmm__xouter_competes, tmm__xouter_plan, tmm__xouter))     \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                   \
+           TMM__IF_FAST(tmm__xint8_takes,                                                        \
+                        TMM__IF_INT8(tmm__xint8_competes, tmm__xint8_plan, tmm__xsplit)))        \
+    KERNEL(TMM_NARROW, "narrow", 24,                                                             \
+           TMM__IF_FLOAT_FAST(tmm__xcheck_reach, tmm__xnarrow_competes, tmm__xnarrow_plan,       \
+                              tmm__xnarrow))                                                     \
+    KERNEL(TMM_DIRECT, "direct", 1,                                                              \
+           TMM__IF_FAST(tmm__xcheck_k, tmm__xdirect_competes, tmm__xdirect_plan, tmm__xdirect))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
@@ -864,7 +861,7 @@ TMM_API void tmm_host_release(void);
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
 #ifdef __CUDA_ARCH__
-static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
+TMM__DEVICE int tmm__mad(int a, int b, int sum)
 {
     int result;
     asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -882,8 +879,7 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
-                                                       int valid)
+TMM__DEVICE void tmm__copy_zfill(void *shared, const void *global, int bytes, int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -913,15 +909,13 @@ static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void 
 }
 
 /* The same, all or nothing. */
-static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
-                                                       bool valid)
+TMM__DEVICE void tmm__copy_async(void *shared, const void *global, int bytes, bool valid)
 {
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
-static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
-                                                      bool near)
+TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bool near)
 {
 #if TMM__ASYNC
     asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
@@ -937,7 +931,7 @@ static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *
 }
 
 /* Ends a group of copies. */
-static __device__ __forceinline__ void tmm__copy_commit(void)
+TMM__DEVICE void tmm__copy_commit(void)
 {
 #if TMM__ASYNC
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -976,7 +970,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
 /* Read %tid.x and %ctaid.x again, so that they need no registers across a main loop. */
-static __device__ __forceinline__ int tmm__thread(void)
+TMM__DEVICE int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
     int thread;
@@ -987,7 +981,7 @@ static __device__ __forceinline__ int tmm__thread(void)
 #endif
 }
 
-static __device__ __forceinline__ int tmm__block(void)
+TMM__DEVICE int tmm__block(void)
 {
 #if defined(__CUDA_ARCH__)
     int block;
@@ -1001,8 +995,7 @@ static __device__ __forceinline__ int tmm__block(void)
 /* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
    otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
    one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
-static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool enabled)
+TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -1027,8 +1020,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
 #endif
 }
 
-static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool enabled)
+TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -1052,8 +1044,7 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
-                                                            long long first, long long end)
+TMM__DEVICE unsigned tmm__column_mask(long long col, int count, long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -1069,15 +1060,13 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 /* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
    flag after a barrier of its block. One thread of another block waits for it before a barrier
    of that block, which then sees what the first has written. */
-static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
-                                                     unsigned long long value)
+TMM__DEVICE void tmm__flag_set(unsigned long long *flag, unsigned long long value)
 {
     __threadfence();
     atomicExch(flag, value);
 }
 
-static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
-                                                      unsigned long long value)
+TMM__DEVICE void tmm__flag_wait(unsigned long long *flag, unsigned long long value)
 {
     while (*(volatile unsigned long long *)flag != value) {
     }
@@ -1099,7 +1088,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
    `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
+TMM__DEVICE unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -1108,7 +1097,7 @@ static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, 
     return there;
 }
 
-static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
+TMM__DEVICE void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);
@@ -1117,15 +1106,14 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+TMM__DEVICE void tmm__store_doubles_cluster(unsigned there, const double *two)
 {
     asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
                  : "memory");
 }
 
 /* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
-static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
-                                                                  unsigned rank)
+TMM__DEVICE unsigned tmm__load_word_cluster(const unsigned *word, unsigned rank)
 {
     unsigned x;
     asm volatile("ld.shared::cluster.u32 %0, [%1];"
@@ -1135,14 +1123,13 @@ static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned
     return x;
 }
 
-static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
-                                                               unsigned x)
+TMM__DEVICE void tmm__store_word_cluster(unsigned *word, unsigned rank, unsigned x)
 {
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
+TMM__DEVICE void tmm__cluster_arrive(bool written)
 {
 #if __CUDACC_VER_MAJOR__ >= 12
     if (!written) {
@@ -1154,7 +1141,7 @@ static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
     asm volatile("barrier.cluster.arrive;" ::: "memory"); /* release */
 }
 
-static __device__ __forceinline__ void tmm__cluster_wait(void)
+TMM__DEVICE void tmm__cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait;" ::: "memory"); /* acquire */
 }
@@ -1170,7 +1157,7 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
    as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
    function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
-static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+TMM__DEVICE void tmm__mma_double(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
@@ -2778,264 +2765,264 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
 #ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
-   see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
+   see. x stands for the type's name, as in xGEMM: tmm__xchoice is tmm_sgemm__choice where TMM_NAME
    is s. */
-#define tmm__xcopy_one                 TMM_FN(copy_one)
-#define tmm__xcopy_pass                TMM_FN(copy_pass)
-#define tmm__xcopy_tile                TMM_FN(copy_tile)
-#define tmm__xcopy_unit                TMM_FN(copy_unit)
-#define tmm__xdmma                     TMM_FN(dmma)
-#define tmm__xelements2                TMM_FN(elements2)
-#define tmm__xelements4                TMM_FN(elements4)
-#define tmm__xfind_tile                TMM_FN(find_tile)
-#define tmm__xfind_work                TMM_FN(find_work)
-#define tmm__xgemm                     TMM_FN(gemm)
-#define tmm__xgemm__all_taken          TMM_FN(gemm__all_taken)
-#define tmm__xgemm__allocate           TMM_FN(gemm__allocate)
-#define tmm__xgemm__arguments          TMM_FN(gemm__arguments)
-#define tmm__xgemm__batch              TMM_FN(gemm__batch)
-#define tmm__xgemm__block              TMM_FN(gemm__block)
-#define tmm__xgemm__block_kernel       TMM_FN(gemm__block_kernel)
-#define tmm__xgemm__check_batch        TMM_FN(gemm__check_batch)
-#define tmm__xgemm__check_k            TMM_FN(gemm__check_k)
-#define tmm__xgemm__check_part         TMM_FN(gemm__check_part)
-#define tmm__xgemm__check_parts        TMM_FN(gemm__check_parts)
-#define tmm__xgemm__check_prepared     TMM_FN(gemm__check_prepared)
-#define tmm__xgemm__check_reach        TMM_FN(gemm__check_reach)
-#define tmm__xgemm__choice             TMM_FN(gemm__choice)
-#define tmm__xgemm__choose             TMM_FN(gemm__choose)
-#define tmm__xgemm__compared           TMM_FN(gemm__compared)
-#define tmm__xgemm__convert            TMM_FN(gemm__convert)
-#define tmm__xgemm__convert_once       TMM_FN(gemm__convert_once)
-#define tmm__xgemm__convert_plan       TMM_FN(gemm__convert_plan)
-#define tmm__xgemm__convert_time       TMM_FN(gemm__convert_time)
-#define tmm__xgemm__converted          TMM_FN(gemm__converted)
-#define tmm__xgemm__converted_bytes    TMM_FN(gemm__converted_bytes)
-#define tmm__xgemm__converted_fits     TMM_FN(gemm__converted_fits)
-#define tmm__xgemm__converted_most     TMM_FN(gemm__converted_most)
-#define tmm__xgemm__cpu                TMM_FN(gemm__cpu)
-#define tmm__xgemm__cpu_block          TMM_FN(gemm__cpu_block)
-#define tmm__xgemm__divided            TMM_FN(gemm__divided)
-#define tmm__xgemm__direct             TMM_FN(gemm__direct)
-#define tmm__xgemm__direct_bytes       TMM_FN(gemm__direct_bytes)
-#define tmm__xgemm__direct_competes    TMM_FN(gemm__direct_competes)
-#define tmm__xgemm__direct_guess       TMM_FN(gemm__direct_guess)
-#define tmm__xgemm__direct_lines       TMM_FN(gemm__direct_lines)
-#define tmm__xgemm__direct_piece       TMM_FN(gemm__direct_piece)
-#define tmm__xgemm__direct_plan        TMM_FN(gemm__direct_plan)
-#define tmm__xgemm__doubt_below        TMM_FN(gemm__doubt_below)
-#define tmm__xgemm__doubt_bytes        TMM_FN(gemm__doubt_bytes)
-#define tmm__xgemm__eligible           TMM_FN(gemm__eligible)
-#define tmm__xgemm__fast_competes      TMM_FN(gemm__fast_competes)
-#define tmm__xgemm__first_launch       TMM_FN(gemm__first_launch)
-#define tmm__xgemm__fits               TMM_FN(gemm__fits)
-#define tmm__xgemm__float              TMM_FN(gemm__float)
-#define tmm__xgemm__float_bytes        TMM_FN(gemm__float_bytes)
-#define tmm__xgemm__float_clocks       TMM_FN(gemm__float_clocks)
-#define tmm__xgemm__float_instance     TMM_FN(gemm__float_instance)
-#define tmm__xgemm__float_instruction  TMM_FN(gemm__float_instruction)
-#define tmm__xgemm__float_kernel       TMM_FN(gemm__float_kernel)
-#define tmm__xgemm__float_multiply     TMM_FN(gemm__float_multiply)
-#define tmm__xgemm__float_odd          TMM_FN(gemm__float_odd)
-#define tmm__xgemm__float_pieces       TMM_FN(gemm__float_pieces)
-#define tmm__xgemm__float_place        TMM_FN(gemm__float_place)
-#define tmm__xgemm__float_plan         TMM_FN(gemm__float_plan)
-#define tmm__xgemm__fp16_operand       TMM_FN(gemm__fp16_operand)
-#define tmm__xgemm__global_plan        TMM_FN(gemm__global_plan)
-#define tmm__xgemm__halves             TMM_FN(gemm__halves)
-#define tmm__xgemm__int8_best          TMM_FN(gemm__int8_best)
-#define tmm__xgemm__int8_by_wgmma      TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xgemm__int8_competes      TMM_FN(gemm__int8_competes)
-#define tmm__xgemm__int8_convert       TMM_FN(gemm__int8_convert)
-#define tmm__xgemm__int8_fp64          TMM_FN(gemm__int8_fp64)
-#define tmm__xgemm__int8_instance      TMM_FN(gemm__int8_instance)
-#define tmm__xgemm__int8_launch        TMM_FN(gemm__int8_launch)
-#define tmm__xgemm__int8_multiply      TMM_FN(gemm__int8_multiply)
-#define tmm__xgemm__int8_parts         TMM_FN(gemm__int8_parts)
-#define tmm__xgemm__int8_place         TMM_FN(gemm__int8_place)
-#define tmm__xgemm__int8_plan          TMM_FN(gemm__int8_plan)
-#define tmm__xgemm__int8_prepare       TMM_FN(gemm__int8_prepare)
-#define tmm__xgemm__int8_products      TMM_FN(gemm__int8_products)
-#define tmm__xgemm__int8_run           TMM_FN(gemm__int8_run)
-#define tmm__xgemm__int8_takes         TMM_FN(gemm__int8_takes)
-#define tmm__xgemm__kernel             TMM_FN(gemm__kernel)
-#define tmm__xgemm__known_plan         TMM_FN(gemm__known_plan)
-#define tmm__xgemm__lda                TMM_FN(gemm__lda)
-#define tmm__xgemm__ldb                TMM_FN(gemm__ldb)
-#define tmm__xgemm__least_element      TMM_FN(gemm__least_element)
-#define tmm__xgemm__left_out           TMM_FN(gemm__left_out)
-#define tmm__xgemm__load               TMM_FN(gemm__load)
-#define tmm__xgemm__make_product       TMM_FN(gemm__make_product)
-#define tmm__xgemm__memory             TMM_FN(gemm__memory)
-#define tmm__xgemm__narrow             TMM_FN(gemm__narrow)
-#define tmm__xgemm__narrow_competes    TMM_FN(gemm__narrow_competes)
-#define tmm__xgemm__narrow_fits        TMM_FN(gemm__narrow_fits)
-#define tmm__xgemm__narrow_operands    TMM_FN(gemm__narrow_operands)
-#define tmm__xgemm__narrow_parts_time  TMM_FN(gemm__narrow_parts_time)
-#define tmm__xgemm__narrow_plan        TMM_FN(gemm__narrow_plan)
-#define tmm__xgemm__narrow_step        TMM_FN(gemm__narrow_step)
-#define tmm__xgemm__no_options         TMM_FN(gemm__no_options)
-#define tmm__xgemm__outer              TMM_FN(gemm__outer)
-#define tmm__xgemm__outer_competes     TMM_FN(gemm__outer_competes)
-#define tmm__xgemm__outer_guess        TMM_FN(gemm__outer_guess)
-#define tmm__xgemm__outer_measured     TMM_FN(gemm__outer_measured)
-#define tmm__xgemm__outer_plan         TMM_FN(gemm__outer_plan)
-#define tmm__xgemm__overlaps           TMM_FN(gemm__overlaps)
-#define tmm__xgemm__pack               TMM_FN(gemm__pack)
-#define tmm__xgemm__partials           TMM_FN(gemm__partials)
-#define tmm__xgemm__pipelined_instance TMM_FN(gemm__pipelined_instance)
-#define tmm__xgemm__pipelined_plan     TMM_FN(gemm__pipelined_plan)
-#define tmm__xgemm__pipelined_tiles    TMM_FN(gemm__pipelined_tiles)
-#define tmm__xgemm__plan_by            TMM_FN(gemm__plan_by)
-#define tmm__xgemm__planned            TMM_FN(gemm__planned)
-#define tmm__xgemm__prepare            TMM_FN(gemm__prepare)
-#define tmm__xgemm__prepared_bytes     TMM_FN(gemm__prepared_bytes)
-#define tmm__xgemm__product            TMM_FN(gemm__product)
-#define tmm__xgemm__reaches            TMM_FN(gemm__reaches)
-#define tmm__xgemm__register_competes  TMM_FN(gemm__register_competes)
-#define tmm__xgemm__register_plan      TMM_FN(gemm__register_plan)
-#define tmm__xgemm__register_tile      TMM_FN(gemm__register_tile)
-#define tmm__xgemm__resolve            TMM_FN(gemm__resolve)
-#define tmm__xgemm__row                TMM_FN(gemm__row)
-#define tmm__xgemm__run                TMM_FN(gemm__run)
-#define tmm__xgemm__scale_bounds       TMM_FN(gemm__scale_bounds)
-#define tmm__xgemm__shared_competes    TMM_FN(gemm__shared_competes)
-#define tmm__xgemm__shared_plan        TMM_FN(gemm__shared_plan)
-#define tmm__xgemm__shared_takes       TMM_FN(gemm__shared_takes)
-#define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
-#define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
-#define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
-#define tmm__xgemm__simple_competes    TMM_FN(gemm__simple_competes)
-#define tmm__xgemm__skinny_fits        TMM_FN(gemm__skinny_fits)
-#define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
-#define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
-#define tmm__xgemm__small              TMM_FN(gemm__small)
-#define tmm__xgemm__small_block        TMM_FN(gemm__small_block)
-#define tmm__xgemm__small_costs        TMM_FN(gemm__small_costs)
-#define tmm__xgemm__small_launch       TMM_FN(gemm__small_launch)
-#define tmm__xgemm__small_plan         TMM_FN(gemm__small_plan)
-#define tmm__xgemm__small_take         TMM_FN(gemm__small_take)
-#define tmm__xgemm__split              TMM_FN(gemm__split)
-#define tmm__xgemm__stands_for         TMM_FN(gemm__stands_for)
-#define tmm__xgemm__sum                TMM_FN(gemm__sum)
-#define tmm__xgemm__sum_time           TMM_FN(gemm__sum_time)
-#define tmm__xgemm__takes              TMM_FN(gemm__takes)
-#define tmm__xgemm__tensor             TMM_FN(gemm__tensor)
-#define tmm__xgemm__tensor_competes    TMM_FN(gemm__tensor_competes)
-#define tmm__xgemm__tensor_fits        TMM_FN(gemm__tensor_fits)
-#define tmm__xgemm__tensor_lines_fit   TMM_FN(gemm__tensor_lines_fit)
-#define tmm__xgemm__tensor_pays        TMM_FN(gemm__tensor_pays)
-#define tmm__xgemm__tensor_plan        TMM_FN(gemm__tensor_plan)
-#define tmm__xgemm__tensor_short_last  TMM_FN(gemm__tensor_short_last)
-#define tmm__xgemm__tensor_takes       TMM_FN(gemm__tensor_takes)
-#define tmm__xgemm__tensor_tiles       TMM_FN(gemm__tensor_tiles)
-#define tmm__xgemm__tensor_within      TMM_FN(gemm__tensor_within)
-#define tmm__xgemm__tiles              TMM_FN(gemm__tiles)
-#define tmm__xgemm__tiles_plan         TMM_FN(gemm__tiles_plan)
-#define tmm__xgemm__write_kernels      TMM_FN(gemm__write_kernels)
-#define tmm__xgemm__write_plan         TMM_FN(gemm__write_plan)
-#define tmm__xgemm_batched             TMM_FN(gemm_batched)
-#define tmm__xgemm_batched_with        TMM_FN(gemm_batched_with)
-#define tmm__xgemm_choice              TMM_FN(gemm_choice)
-#define tmm__xgemm_convert             TMM_FN(gemm_convert)
-#define tmm__xgemm_cpu                 TMM_FN(gemm_cpu)
-#define tmm__xgemm_direct              TMM_FN(gemm_direct)
-#define tmm__xgemm_explain             TMM_FN(gemm_explain)
-#define tmm__xgemm_float_portable      TMM_FN(gemm_float_portable)
-#define tmm__xgemm_global              TMM_FN(gemm_global)
-#define tmm__xgemm_host                TMM_FN(gemm_host)
-#define tmm__xgemm_int8_add            TMM_FN(gemm_int8_add)
-#define tmm__xgemm_int8_bytes          TMM_FN(gemm_int8_bytes)
-#define tmm__xgemm_int8_choice         TMM_FN(gemm_int8_choice)
-#define tmm__xgemm_int8_element        TMM_FN(gemm_int8_element)
-#define tmm__xgemm_int8_group          TMM_FN(gemm_int8_group)
-#define tmm__xgemm_int8_integer        TMM_FN(gemm_int8_integer)
-#define tmm__xgemm_int8_is_open        TMM_FN(gemm_int8_is_open)
-#define tmm__xgemm_int8_load           TMM_FN(gemm_int8_load)
-#define tmm__xgemm_int8_norms          TMM_FN(gemm_int8_norms)
-#define tmm__xgemm_int8_open           TMM_FN(gemm_int8_open)
-#define tmm__xgemm_int8_open_copy      TMM_FN(gemm_int8_open_copy)
-#define tmm__xgemm_int8_open_tile      TMM_FN(gemm_int8_open_tile)
-#define tmm__xgemm_int8_residues       TMM_FN(gemm_int8_residues)
-#define tmm__xgemm_int8_scale          TMM_FN(gemm_int8_scale)
-#define tmm__xgemm_int8_scales         TMM_FN(gemm_int8_scales)
-#define tmm__xgemm_int8_store          TMM_FN(gemm_int8_store)
-#define tmm__xgemm_int8_sums           TMM_FN(gemm_int8_sums)
-#define tmm__xgemm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
-#define tmm__xgemm_multi               TMM_FN(gemm_multi)
-#define tmm__xgemm_openmp              TMM_FN(gemm_openmp)
-#define tmm__xgemm_prepare_A           TMM_FN(gemm_prepare_A)
-#define tmm__xgemm_prepare_B           TMM_FN(gemm_prepare_B)
-#define tmm__xgemm_prepare_memory      TMM_FN(gemm_prepare_memory)
-#define tmm__xgemm_reduce              TMM_FN(gemm_reduce)
-#define tmm__xgemm_release             TMM_FN(gemm_release)
-#define tmm__xgemm_shared_             TMM_FN(gemm_shared_)
-#define tmm__xgemm_sum                 TMM_FN(gemm_sum)
-#define tmm__xgemm_tensor              TMM_FN(gemm_tensor)
-#define tmm__xgemm_tensor_memory       TMM_FN(gemm_tensor_memory)
-#define tmm__xgemm_with                TMM_FN(gemm_with)
-#define tmm__xint8_part                TMM_FN(int8_part)
-#define tmm__xload2                    TMM_FN(load2)
-#define tmm__xload4                    TMM_FN(load4)
-#define tmm__xload_if                  TMM_FN(load_if)
-#define tmm__xmatmul                   TMM_FN(matmul)
-#define tmm__xnarrow__operands         TMM_FN(narrow__operands)
-#define tmm__xouter__instance          TMM_FN(outer__instance)
-#define tmm__xpack                     TMM_FN(pack)
-#define tmm__xpipelined__instance      TMM_FN(pipelined__instance)
-#define tmm__xpipelined_add_partials   TMM_FN(pipelined_add_partials)
-#define tmm__xpipelined_clear          TMM_FN(pipelined_clear)
-#define tmm__xpipelined_copies         TMM_FN(pipelined_copies)
-#define tmm__xpipelined_copy_advance   TMM_FN(pipelined_copy_advance)
-#define tmm__xpipelined_copy_begin     TMM_FN(pipelined_copy_begin)
-#define tmm__xpipelined_copy_first     TMM_FN(pipelined_copy_first)
-#define tmm__xpipelined_copy_next      TMM_FN(pipelined_copy_next)
-#define tmm__xpipelined_fill           TMM_FN(pipelined_fill)
-#define tmm__xpipelined_find_place     TMM_FN(pipelined_find_place)
-#define tmm__xpipelined_find_work      TMM_FN(pipelined_find_work)
-#define tmm__xpipelined_fragment       TMM_FN(pipelined_fragment)
-#define tmm__xpipelined_multiply       TMM_FN(pipelined_multiply)
-#define tmm__xpipelined_place          TMM_FN(pipelined_place)
-#define tmm__xpipelined_send           TMM_FN(pipelined_send)
-#define tmm__xpipelined_stage          TMM_FN(pipelined_stage)
-#define tmm__xpipelined_store          TMM_FN(pipelined_store)
-#define tmm__xrecheck                  TMM_FN(recheck)
-#define tmm__xrecheck_add              TMM_FN(recheck_add)
-#define tmm__xrecheck_copy             TMM_FN(recheck_copy)
-#define tmm__xrecheck_count            TMM_FN(recheck_count)
-#define tmm__xrecheck_element          TMM_FN(recheck_element)
-#define tmm__xrecheck_find             TMM_FN(recheck_find)
-#define tmm__xrecheck_first            TMM_FN(recheck_first)
-#define tmm__xrecheck_flush            TMM_FN(recheck_flush)
-#define tmm__xrecheck_fp32             TMM_FN(recheck_fp32)
-#define tmm__xrecheck_list             TMM_FN(recheck_list)
-#define tmm__xrecheck_tile             TMM_FN(recheck_tile)
-#define tmm__xskinny__instance         TMM_FN(skinny__instance)
-#define tmm__xsmall__instance          TMM_FN(small__instance)
-#define tmm__xsmall_least              TMM_FN(small_least)
-#define tmm__xsquare                   TMM_FN(square)
-#define tmm__xstore2                   TMM_FN(store2)
-#define tmm__xstore4                   TMM_FN(store4)
-#define tmm__xstore_if                 TMM_FN(store_if)
-#define tmm__xstore_masked             TMM_FN(store_masked)
-#define tmm__xstore_row                TMM_FN(store_row)
-#define tmm__xstore_rows               TMM_FN(store_rows)
-#define tmm__xstore_sums               TMM_FN(store_sums)
-#define tmm__xsums2                    TMM_FN(sums2)
-#define tmm__xsums4                    TMM_FN(sums4)
-#define tmm__xvalue                    TMM_FN(value)
-#define tmm__xvector                   TMM_FN(vector)
-#define tmm__xvector_sums              TMM_FN(vector_sums)
-#define tmm__xwgmma_cols_              TMM_FN(wgmma_cols_)
-#define tmm__xwgmma_copy_              TMM_FN(wgmma_copy_)
-#define tmm__xwgmma_multiply_          TMM_FN(wgmma_multiply_)
-#define tmm__xwgmma_place              TMM_FN(wgmma_place)
-#define tmm__xwgmma_readers_           TMM_FN(wgmma_readers_)
-#define tmm__xwgmma_ring               TMM_FN(wgmma_ring)
-#define tmm__xwgmma_rows_              TMM_FN(wgmma_rows_)
-#define tmm__xwgmma_scale_range        TMM_FN(wgmma_scale_range)
-#define tmm__xwgmma_scales             TMM_FN(wgmma_scales)
-#define tmm__xwgmma_stages_            TMM_FN(wgmma_stages_)
+#define tmm__xcopy_one               TMM_FN(copy_one)
+#define tmm__xcopy_pass              TMM_FN(copy_pass)
+#define tmm__xcopy_tile              TMM_FN(copy_tile)
+#define tmm__xcopy_unit              TMM_FN(copy_unit)
+#define tmm__xdmma                   TMM_FN(dmma)
+#define tmm__xelements2              TMM_FN(elements2)
+#define tmm__xelements4              TMM_FN(elements4)
+#define tmm__xfind_tile              TMM_FN(find_tile)
+#define tmm__xfind_work              TMM_FN(find_work)
+#define tmm__xgemm                   TMM_FN(gemm)
+#define tmm__xall_taken              TMM_FN(gemm__all_taken)
+#define tmm__xallocate               TMM_FN(gemm__allocate)
+#define tmm__xarguments              TMM_FN(gemm__arguments)
+#define tmm__xbatch                  TMM_FN(gemm__batch)
+#define tmm__xblock                  TMM_FN(gemm__block)
+#define tmm__xblock_kernel           TMM_FN(gemm__block_kernel)
+#define tmm__xcheck_batch            TMM_FN(gemm__check_batch)
+#define tmm__xcheck_k                TMM_FN(gemm__check_k)
+#define tmm__xcheck_part             TMM_FN(gemm__check_part)
+#define tmm__xcheck_parts            TMM_FN(gemm__check_parts)
+#define tmm__xcheck_prepared         TMM_FN(gemm__check_prepared)
+#define tmm__xcheck_reach            TMM_FN(gemm__check_reach)
+#define tmm__xchoice                 TMM_FN(gemm__choice)
+#define tmm__xchoose                 TMM_FN(gemm__choose)
+#define tmm__xcompared               TMM_FN(gemm__compared)
+#define tmm__xconvert                TMM_FN(gemm__convert)
+#define tmm__xconvert_once           TMM_FN(gemm__convert_once)
+#define tmm__xconvert_plan           TMM_FN(gemm__convert_plan)
+#define tmm__xconvert_time           TMM_FN(gemm__convert_time)
+#define tmm__xconverted              TMM_FN(gemm__converted)
+#define tmm__xconverted_bytes        TMM_FN(gemm__converted_bytes)
+#define tmm__xconverted_fits         TMM_FN(gemm__converted_fits)
+#define tmm__xconverted_most         TMM_FN(gemm__converted_most)
+#define tmm__xcpu                    TMM_FN(gemm__cpu)
+#define tmm__xcpu_block              TMM_FN(gemm__cpu_block)
+#define tmm__xdivided                TMM_FN(gemm__divided)
+#define tmm__xdirect                 TMM_FN(gemm__direct)
+#define tmm__xdirect_bytes           TMM_FN(gemm__direct_bytes)
+#define tmm__xdirect_competes        TMM_FN(gemm__direct_competes)
+#define tmm__xdirect_guess           TMM_FN(gemm__direct_guess)
+#define tmm__xdirect_lines           TMM_FN(gemm__direct_lines)
+#define tmm__xdirect_piece           TMM_FN(gemm__direct_piece)
+#define tmm__xdirect_plan            TMM_FN(gemm__direct_plan)
+#define tmm__xdoubt_below            TMM_FN(gemm__doubt_below)
+#define tmm__xdoubt_bytes            TMM_FN(gemm__doubt_bytes)
+#define tmm__xeligible               TMM_FN(gemm__eligible)
+#define tmm__xfast_competes          TMM_FN(gemm__fast_competes)
+#define tmm__xfirst_launch           TMM_FN(gemm__first_launch)
+#define tmm__xfits                   TMM_FN(gemm__fits)
+#define tmm__xfloat                  TMM_FN(gemm__float)
+#define tmm__xfloat_bytes            TMM_FN(gemm__float_bytes)
+#define tmm__xfloat_clocks           TMM_FN(gemm__float_clocks)
+#define tmm__xfloat_instance         TMM_FN(gemm__float_instance)
+#define tmm__xfloat_instruction      TMM_FN(gemm__float_instruction)
+#define tmm__xfloat_kernel           TMM_FN(gemm__float_kernel)
+#define tmm__xfloat_multiply         TMM_FN(gemm__float_multiply)
+#define tmm__xfloat_odd              TMM_FN(gemm__float_odd)
+#define tmm__xfloat_pieces           TMM_FN(gemm__float_pieces)
+#define tmm__xfloat_place            TMM_FN(gemm__float_place)
+#define tmm__xfloat_plan             TMM_FN(gemm__float_plan)
+#define tmm__xfp16_operand           TMM_FN(gemm__fp16_operand)
+#define tmm__xglobal_plan            TMM_FN(gemm__global_plan)
+#define tmm__xhalves                 TMM_FN(gemm__halves)
+#define tmm__xint8_best              TMM_FN(gemm__int8_best)
+#define tmm__xint8_by_wgmma          TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xint8_competes          TMM_FN(gemm__int8_competes)
+#define tmm__xint8_convert           TMM_FN(gemm__int8_convert)
+#define tmm__xint8_fp64              TMM_FN(gemm__int8_fp64)
+#define tmm__xint8_instance          TMM_FN(gemm__int8_instance)
+#define tmm__xint8_launch            TMM_FN(gemm__int8_launch)
+#define tmm__xint8_multiply          TMM_FN(gemm__int8_multiply)
+#define tmm__xint8_parts             TMM_FN(gemm__int8_parts)
+#define tmm__xint8_place             TMM_FN(gemm__int8_place)
+#define tmm__xint8_plan              TMM_FN(gemm__int8_plan)
+#define tmm__xint8_prepare           TMM_FN(gemm__int8_prepare)
+#define tmm__xint8_products          TMM_FN(gemm__int8_products)
+#define tmm__xint8_run               TMM_FN(gemm__int8_run)
+#define tmm__xint8_takes             TMM_FN(gemm__int8_takes)
+#define tmm__xkernel                 TMM_FN(gemm__kernel)
+#define tmm__xknown_plan             TMM_FN(gemm__known_plan)
+#define tmm__xlda                    TMM_FN(gemm__lda)
+#define tmm__xldb                    TMM_FN(gemm__ldb)
+#define tmm__xleast_element          TMM_FN(gemm__least_element)
+#define tmm__xleft_out               TMM_FN(gemm__left_out)
+#define tmm__xload                   TMM_FN(gemm__load)
+#define tmm__xmake_product           TMM_FN(gemm__make_product)
+#define tmm__xmemory                 TMM_FN(gemm__memory)
+#define tmm__xnarrow                 TMM_FN(gemm__narrow)
+#define tmm__xnarrow_competes        TMM_FN(gemm__narrow_competes)
+#define tmm__xnarrow_fits            TMM_FN(gemm__narrow_fits)
+#define tmm__xnarrow_operands        TMM_FN(gemm__narrow_operands)
+#define tmm__xnarrow_parts_time      TMM_FN(gemm__narrow_parts_time)
+#define tmm__xnarrow_plan            TMM_FN(gemm__narrow_plan)
+#define tmm__xnarrow_step            TMM_FN(gemm__narrow_step)
+#define tmm__xno_options             TMM_FN(gemm__no_options)
+#define tmm__xouter                  TMM_FN(gemm__outer)
+#define tmm__xouter_competes         TMM_FN(gemm__outer_competes)
+#define tmm__xouter_guess            TMM_FN(gemm__outer_guess)
+#define tmm__xouter_measured         TMM_FN(gemm__outer_measured)
+#define tmm__xouter_plan             TMM_FN(gemm__outer_plan)
+#define tmm__xoverlaps               TMM_FN(gemm__overlaps)
+#define tmm__xpack_operands          TMM_FN(gemm__pack)
+#define tmm__xpartials               TMM_FN(gemm__partials)
+#define tmm__xpipelined_instance     TMM_FN(gemm__pipelined_instance)
+#define tmm__xpipelined_plan         TMM_FN(gemm__pipelined_plan)
+#define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
+#define tmm__xplan_by                TMM_FN(gemm__plan_by)
+#define tmm__xplanned                TMM_FN(gemm__planned)
+#define tmm__xprepare                TMM_FN(gemm__prepare)
+#define tmm__xprepared_bytes         TMM_FN(gemm__prepared_bytes)
+#define tmm__xproduct                TMM_FN(gemm__product)
+#define tmm__xreaches                TMM_FN(gemm__reaches)
+#define tmm__xregister_competes      TMM_FN(gemm__register_competes)
+#define tmm__xregister_plan          TMM_FN(gemm__register_plan)
+#define tmm__xregister_tile          TMM_FN(gemm__register_tile)
+#define tmm__xresolve                TMM_FN(gemm__resolve)
+#define tmm__xrow                    TMM_FN(gemm__row)
+#define tmm__xrun                    TMM_FN(gemm__run)
+#define tmm__xscale_bounds           TMM_FN(gemm__scale_bounds)
+#define tmm__xshared_competes        TMM_FN(gemm__shared_competes)
+#define tmm__xshared_plan            TMM_FN(gemm__shared_plan)
+#define tmm__xshared_takes           TMM_FN(gemm__shared_takes)
+#define tmm__xskinny                 TMM_FN(gemm__skinny)
+#define tmm__xskinny_competes        TMM_FN(gemm__skinny_competes)
+#define tmm__xskinny_costs           TMM_FN(gemm__skinny_costs)
+#define tmm__xsimple_competes        TMM_FN(gemm__simple_competes)
+#define tmm__xskinny_fits            TMM_FN(gemm__skinny_fits)
+#define tmm__xskinny_plan            TMM_FN(gemm__skinny_plan)
+#define tmm__xskinny_takes           TMM_FN(gemm__skinny_takes)
+#define tmm__xsmall                  TMM_FN(gemm__small)
+#define tmm__xsmall_block            TMM_FN(gemm__small_block)
+#define tmm__xsmall_costs            TMM_FN(gemm__small_costs)
+#define tmm__xsmall_launch           TMM_FN(gemm__small_launch)
+#define tmm__xsmall_plan             TMM_FN(gemm__small_plan)
+#define tmm__xsmall_take             TMM_FN(gemm__small_take)
+#define tmm__xsplit                  TMM_FN(gemm__split)
+#define tmm__xstands_for             TMM_FN(gemm__stands_for)
+#define tmm__xsum                    TMM_FN(gemm__sum)
+#define tmm__xsum_time               TMM_FN(gemm__sum_time)
+#define tmm__xtakes                  TMM_FN(gemm__takes)
+#define tmm__xtensor                 TMM_FN(gemm__tensor)
+#define tmm__xtensor_competes        TMM_FN(gemm__tensor_competes)
+#define tmm__xtensor_fits            TMM_FN(gemm__tensor_fits)
+#define tmm__xtensor_lines_fit       TMM_FN(gemm__tensor_lines_fit)
+#define tmm__xtensor_pays            TMM_FN(gemm__tensor_pays)
+#define tmm__xtensor_plan            TMM_FN(gemm__tensor_plan)
+#define tmm__xtensor_short_last      TMM_FN(gemm__tensor_short_last)
+#define tmm__xtensor_takes           TMM_FN(gemm__tensor_takes)
+#define tmm__xtensor_tiles           TMM_FN(gemm__tensor_tiles)
+#define tmm__xtensor_within          TMM_FN(gemm__tensor_within)
+#define tmm__xtiles                  TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan             TMM_FN(gemm__tiles_plan)
+#define tmm__xwrite_kernels          TMM_FN(gemm__write_kernels)
+#define tmm__xwrite_plan             TMM_FN(gemm__write_plan)
+#define tmm__xgemm_batched           TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with      TMM_FN(gemm_batched_with)
+#define tmm__xgemm_choice            TMM_FN(gemm_choice)
+#define tmm__xgemm_convert           TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu               TMM_FN(gemm_cpu)
+#define tmm__xgemm_direct            TMM_FN(gemm_direct)
+#define tmm__xgemm_explain           TMM_FN(gemm_explain)
+#define tmm__xgemm_float_portable    TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global            TMM_FN(gemm_global)
+#define tmm__xgemm_host              TMM_FN(gemm_host)
+#define tmm__xgemm_int8_add          TMM_FN(gemm_int8_add)
+#define tmm__xgemm_int8_bytes        TMM_FN(gemm_int8_bytes)
+#define tmm__xgemm_int8_choice       TMM_FN(gemm_int8_choice)
+#define tmm__xgemm_int8_element      TMM_FN(gemm_int8_element)
+#define tmm__xgemm_int8_group        TMM_FN(gemm_int8_group)
+#define tmm__xgemm_int8_integer      TMM_FN(gemm_int8_integer)
+#define tmm__xgemm_int8_is_open      TMM_FN(gemm_int8_is_open)
+#define tmm__xgemm_int8_load         TMM_FN(gemm_int8_load)
+#define tmm__xgemm_int8_norms        TMM_FN(gemm_int8_norms)
+#define tmm__xgemm_int8_open         TMM_FN(gemm_int8_open)
+#define tmm__xgemm_int8_open_copy    TMM_FN(gemm_int8_open_copy)
+#define tmm__xgemm_int8_open_tile    TMM_FN(gemm_int8_open_tile)
+#define tmm__xgemm_int8_residues     TMM_FN(gemm_int8_residues)
+#define tmm__xgemm_int8_scale        TMM_FN(gemm_int8_scale)
+#define tmm__xgemm_int8_scales       TMM_FN(gemm_int8_scales)
+#define tmm__xgemm_int8_store        TMM_FN(gemm_int8_store)
+#define tmm__xgemm_int8_sums         TMM_FN(gemm_int8_sums)
+#define tmm__xgemm_int8_wgmma        TMM_FN(gemm_int8_wgmma)
+#define tmm__xgemm_multi             TMM_FN(gemm_multi)
+#define tmm__xgemm_openmp            TMM_FN(gemm_openmp)
+#define tmm__xgemm_prepare_A         TMM_FN(gemm_prepare_A)
+#define tmm__xgemm_prepare_B         TMM_FN(gemm_prepare_B)
+#define tmm__xgemm_prepare_memory    TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_reduce            TMM_FN(gemm_reduce)
+#define tmm__xgemm_release           TMM_FN(gemm_release)
+#define tmm__xgemm_shared_           TMM_FN(gemm_shared_)
+#define tmm__xgemm_sum               TMM_FN(gemm_sum)
+#define tmm__xgemm_tensor            TMM_FN(gemm_tensor)
+#define tmm__xgemm_tensor_memory     TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_with              TMM_FN(gemm_with)
+#define tmm__xint8_part              TMM_FN(int8_part)
+#define tmm__xload2                  TMM_FN(load2)
+#define tmm__xload4                  TMM_FN(load4)
+#define tmm__xload_if                TMM_FN(load_if)
+#define tmm__xmatmul                 TMM_FN(matmul)
+#define tmm__xnarrow__operands       TMM_FN(narrow__operands)
+#define tmm__xouter__instance        TMM_FN(outer__instance)
+#define tmm__xpack                   TMM_FN(pack)
+#define tmm__xpipelined__instance    TMM_FN(pipelined__instance)
+#define tmm__xpipelined_add_partials TMM_FN(pipelined_add_partials)
+#define tmm__xpipelined_clear        TMM_FN(pipelined_clear)
+#define tmm__xpipelined_copies       TMM_FN(pipelined_copies)
+#define tmm__xpipelined_copy_advance TMM_FN(pipelined_copy_advance)
+#define tmm__xpipelined_copy_begin   TMM_FN(pipelined_copy_begin)
+#define tmm__xpipelined_copy_first   TMM_FN(pipelined_copy_first)
+#define tmm__xpipelined_copy_next    TMM_FN(pipelined_copy_next)
+#define tmm__xpipelined_fill         TMM_FN(pipelined_fill)
+#define tmm__xpipelined_find_place   TMM_FN(pipelined_find_place)
+#define tmm__xpipelined_find_work    TMM_FN(pipelined_find_work)
+#define tmm__xpipelined_fragment     TMM_FN(pipelined_fragment)
+#define tmm__xpipelined_multiply     TMM_FN(pipelined_multiply)
+#define tmm__xpipelined_place        TMM_FN(pipelined_place)
+#define tmm__xpipelined_send         TMM_FN(pipelined_send)
+#define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
+#define tmm__xpipelined_store        TMM_FN(pipelined_store)
+#define tmm__xrecheck                TMM_FN(recheck)
+#define tmm__xrecheck_add            TMM_FN(recheck_add)
+#define tmm__xrecheck_copy           TMM_FN(recheck_copy)
+#define tmm__xrecheck_count          TMM_FN(recheck_count)
+#define tmm__xrecheck_element        TMM_FN(recheck_element)
+#define tmm__xrecheck_find           TMM_FN(recheck_find)
+#define tmm__xrecheck_first          TMM_FN(recheck_first)
+#define tmm__xrecheck_flush          TMM_FN(recheck_flush)
+#define tmm__xrecheck_fp32           TMM_FN(recheck_fp32)
+#define tmm__xrecheck_list           TMM_FN(recheck_list)
+#define tmm__xrecheck_tile           TMM_FN(recheck_tile)
+#define tmm__xskinny__instance       TMM_FN(skinny__instance)
+#define tmm__xsmall__instance        TMM_FN(small__instance)
+#define tmm__xsmall_least            TMM_FN(small_least)
+#define tmm__xsquare                 TMM_FN(square)
+#define tmm__xstore2                 TMM_FN(store2)
+#define tmm__xstore4                 TMM_FN(store4)
+#define tmm__xstore_if               TMM_FN(store_if)
+#define tmm__xstore_masked           TMM_FN(store_masked)
+#define tmm__xstore_row              TMM_FN(store_row)
+#define tmm__xstore_rows             TMM_FN(store_rows)
+#define tmm__xstore_sums             TMM_FN(store_sums)
+#define tmm__xsums2                  TMM_FN(sums2)
+#define tmm__xsums4                  TMM_FN(sums4)
+#define tmm__xvalue                  TMM_FN(value)
+#define tmm__xvector                 TMM_FN(vector)
+#define tmm__xvector_sums            TMM_FN(vector_sums)
+#define tmm__xwgmma_cols_            TMM_FN(wgmma_cols_)
+#define tmm__xwgmma_copy_            TMM_FN(wgmma_copy_)
+#define tmm__xwgmma_multiply_        TMM_FN(wgmma_multiply_)
+#define tmm__xwgmma_place            TMM_FN(wgmma_place)
+#define tmm__xwgmma_readers_         TMM_FN(wgmma_readers_)
+#define tmm__xwgmma_ring             TMM_FN(wgmma_ring)
+#define tmm__xwgmma_rows_            TMM_FN(wgmma_rows_)
+#define tmm__xwgmma_scale_range      TMM_FN(wgmma_scale_range)
+#define tmm__xwgmma_scales           TMM_FN(wgmma_scales)
+#define tmm__xwgmma_stages_          TMM_FN(wgmma_stages_)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
    pass 2 of float. */
@@ -3226,7 +3213,7 @@ typedef struct tmm__plan {
     long long blocks;   /* of a product and slice; OUTER: along N */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
-    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int depth;                /* OUTER: k in shared memory, 0: none */
@@ -5942,7 +5929,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
 #endif
 /* For TMM__KERNEL_LIST: functions of a kernel that only some types and programs have. */
-#define TMM__LEFT_OUT tmm__xgemm__left_out, NULL, NULL, NULL
+#define TMM__LEFT_OUT tmm__xleft_out, NULL, NULL, NULL
 #if TMM__FAST
 #define TMM__IF_FAST(...) __VA_ARGS__
 #else
@@ -5953,7 +5940,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
+#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see tmm__xstands_for */
 #define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
@@ -6541,8 +6528,7 @@ typedef struct alignas(16) tmm__xsums4 {
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector,
-                                                          unsigned mask, TMM_TYPE beta)
+TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
 {
     tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
@@ -6558,9 +6544,8 @@ static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, boo
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, long long col,
-                                                    bool vector, unsigned mask, TMM_TYPE alpha,
-                                                    const TMM_SUM *old, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore4(TMM_TYPE *C, long long row, long long col, bool vector, unsigned mask,
+                              TMM_TYPE alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
     tmm__xelements4 elements;
     (void)row, (void)col; /* only for the epilogue */
@@ -6579,11 +6564,10 @@ static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row,
-                                                        long long first_row, long long end,
-                                                        long long col, bool vector, unsigned mask,
-                                                        TMM_TYPE alpha, TMM_TYPE beta,
-                                                        const TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, long long first_row,
+                                  long long end, long long col, bool vector, unsigned mask,
+                                  TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                  const int rows)
 {
     tmm__xsums4 old[4][2];
 #pragma unroll
@@ -6611,8 +6595,7 @@ static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long l
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned,
-                                                              unsigned mask)
+TMM__DEVICE tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned, unsigned mask)
 {
     tmm__xelements2 elements = {{0, 0}};
     if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
@@ -6622,10 +6605,9 @@ static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C,
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, long long col,
-                                                    bool aligned, unsigned mask, TMM_TYPE alpha,
-                                                    TMM_TYPE beta, tmm__xelements2 elements,
-                                                    const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool aligned,
+                              unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                              tmm__xelements2 elements, const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -6644,8 +6626,7 @@ static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, 
 }
 
 /* One element from or to global memory; one that is not enabled is left as it is. */
-static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from,
-                                                     bool enabled)
+TMM__DEVICE void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
@@ -6653,7 +6634,7 @@ static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYP
         *to = *from;
 }
 
-static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+TMM__DEVICE void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
@@ -6662,8 +6643,8 @@ static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE fro
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                       bool enabled, long long row, long long col)
+TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool enabled,
+                                 long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
@@ -6676,10 +6657,9 @@ static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alp
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as the mask has them. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col,
-                                                          const int count, unsigned mask,
-                                                          TMM_TYPE alpha, TMM_TYPE beta,
-                                                          const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, const int count,
+                                    unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                    const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -6699,9 +6679,8 @@ static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long row, long long col,
-                                                       bool vector, unsigned mask, TMM_TYPE alpha,
-                                                       TMM_TYPE beta, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_row(TMM_TYPE *C, long long row, long long col, bool vector,
+                                 unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -6732,8 +6711,8 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
-                                                       int tile, int *down, int *across)
+TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
+                                 int *across)
 {
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
@@ -6746,11 +6725,10 @@ static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, i
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha,
-                                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                        const tmm__schedule *s, int rows,
-                                                        int warps_down, int tile, int thread,
-                                                        int number, const tmm__xsums4 *swapped)
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                                  TMM_TYPE *C, long long ldc, const tmm__schedule *s, int rows,
+                                  int warps_down, int tile, int thread, int number,
+                                  const tmm__xsums4 *swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
     int down, across, i = number / 2, j = number % 2;
@@ -6923,10 +6901,8 @@ typedef struct tmm__xpipelined_copies {
    passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
    filled with zeros. Otherwise k from depth_left on are zeros, counted from the first element.
    `lines` and `unpredicated` are constants. */
-static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int lines,
-                                                       bool unpredicated, bool valid,
-                                                       int depth_left)
+TMM__DEVICE void tmm__xcopy_tile(TMM_TYPE *to, const char *from, unsigned stride, int lines,
+                                 bool unpredicated, bool valid, int depth_left)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { VECTOR = 16 / sizeof(TMM_TYPE) };
@@ -6941,9 +6917,8 @@ static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char 
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
-static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int mode, bool unpredicated,
-                                                       int lines_left, bool valid)
+TMM__DEVICE void tmm__xcopy_unit(TMM_TYPE *to, const char *from, unsigned stride, int mode,
+                                 bool unpredicated, int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (unpredicated && mode == TMM__VECTORS) {
@@ -6977,10 +6952,12 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 
 /* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
    on. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
-    tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
-    long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_begin(tmm__xpipelined_copies *c, int thread, int modeA,
+                                            int modeB, bool is_128x64, long long M, long long N,
+                                            const TMM_TYPE *A, long long rsA, long long csA,
+                                            const TMM_TYPE *B, long long rsB, long long csB,
+                                            long long row, long long col, long long k,
+                                            const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
@@ -7011,9 +6988,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 }
 
 /* Copies a step of `depth` k with predicates: before the main loop. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
-                                                                  TMM_TYPE *to, int depth,
-                                                                  const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c, TMM_TYPE *to,
+                                            int depth, const int rows)
 {
     if (rows == 8) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
@@ -7030,9 +7006,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
 }
 
 /* Copies a whole step, or zeros: in the main loop. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
-                                                                 TMM_TYPE *to, bool more,
-                                                                 const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c, TMM_TYPE *to, bool more,
+                                           const int rows)
 {
     if (rows != 8) {
         tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, 8 * rows, true, more, 0);
@@ -7048,9 +7023,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpip
 }
 
 /* Moves on by `depth` k. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c,
-                                                                    int depth, long long csA,
-                                                                    long long rsB)
+TMM__DEVICE void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c, int depth, long long csA,
+                                              long long rsB)
 {
     enum { SIZE = sizeof(TMM_TYPE) };
     c->fromA += depth * csA * SIZE;
@@ -7060,11 +7034,9 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
-static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int stage_size,
-                                                            int left, int first_depth,
-                                                            long long csA, long long rsB,
-                                                            const int rows)
+TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *shared,
+                                      const int stage_size, int left, int first_depth,
+                                      long long csA, long long rsB, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
@@ -7086,9 +7058,9 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__xpipelined_add_partials(
-    const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share, int streamk_blocks,
+                                              long long streamk_steps, int tile, int thread,
+                                              TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;
@@ -7123,11 +7095,9 @@ typedef struct tmm__xpipelined_place {
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm__xpipelined_find_place(tmm__xpipelined_place *place,
-                                                                  const tmm__schedule *s, int tile,
-                                                                  int thread, long long M,
-                                                                  long long N, TMM_TYPE *C,
-                                                                  long long ldc, const int rows)
+TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
+                                            int tile, int thread, long long M, long long N,
+                                            TMM_TYPE *C, long long ldc, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
     const bool any = rows == 8, is_128x64 = any && s->is_tall;
@@ -7154,9 +7124,8 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(tmm__xpipeline
 
 /* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
    of its own. */
-static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
-                                                             const TMM_SUM (*sum)[8],
-                                                             const int rows)
+TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
@@ -7173,9 +7142,10 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-static __device__ __forceinline__ void tmm__xpipelined_store(
-    TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
+                                       long long first_row, long long end, long long c, bool vector,
+                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                       TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -7209,10 +7179,8 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
-static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
-                                                            const tmm__schedule *s, int part,
-                                                            int rank, const TMM_SUM (*sum)[8],
-                                                            const int rows)
+TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, int part, int rank,
+                                      const TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;
@@ -7311,9 +7279,8 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
    finds one operand where the first has read it. */
-static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
-                                                                const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_multiply(const tmm__xelements4 *a, const tmm__xelements4 *b,
+                                          TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
@@ -7325,7 +7292,7 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
     for (int i = 0; i < rows; i++)
@@ -7336,11 +7303,9 @@ static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], 
 /* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
    is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
    theirs. */
-static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__schedule *s, int work,
-                                                                 int share, int blocks,
-                                                                 int streamk_blocks,
-                                                                 long long streamk_steps, int *tile,
-                                                                 int *begin, int *end)
+TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int share, int blocks,
+                                           int streamk_blocks, long long streamk_steps, int *tile,
+                                           int *begin, int *end)
 {
     int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (!TMM__IS_INTEGER || share < streamk_blocks) {
@@ -7363,9 +7328,8 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
 }
 
 /* The first row and column that a thread owns in a stage. A unit of 8 rows has `part` elements. */
-static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
-                                                                int *row0, int *col0,
-                                                                const int rows, const int part)
+TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0, int *col0,
+                                          const int rows, const int part)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
@@ -7603,8 +7567,7 @@ typedef struct alignas(2 * sizeof(TMM_SUM)) tmm__xsums2 {
 } tmm__xsums2;
 
 /* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
-                                                      bool inside)
+TMM__DEVICE void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
@@ -7617,8 +7580,8 @@ static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TY
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
-static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                  TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_SUM a3, TMM_SUM b0,
+                            TMM_SUM b1)
 {
     double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
     double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
@@ -7754,9 +7717,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, int lines,
-                                                       const TMM_TYPE *x, long long step, int mode,
-                                                       bool full, int lines_left, int k_left)
+TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
+                                 long long step, int mode, bool full, int lines_left, int k_left)
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
@@ -7789,8 +7751,7 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
 
 #if TMM__BODIES
 /* A lane's sums, to the partial tile of its warp in shared memory. */
-static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum,
-                                                             int lane)
+TMM__DEVICE void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum, int lane)
 {
     enum {
         ROWS = TMM__SMALL_ROWS,
@@ -7825,8 +7786,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 
 /* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
    of its first warp at `first`. */
-static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigned char *first,
-                                                                   int members)
+TMM__DEVICE tmm__xvector_sums tmm__small_add(const unsigned char *first, int members)
 {
     enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
     tmm__xvector_sums total;
@@ -8141,10 +8101,9 @@ enum {
 #if TMM__BODIES
 /* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
    exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
-static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
-                                                          const TMM_TYPE *const *from, int line0,
-                                                          int k0, int apart, bool wide, bool full,
-                                                          int lines_left, int k_left)
+TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TYPE *const *from,
+                                    int line0, int k0, int apart, bool wide, bool full,
+                                    int lines_left, int k_left)
 {
     enum { WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
 #pragma unroll
@@ -8171,8 +8130,8 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const
 
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
-static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, int thread)
+TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0, int apart,
+                                        int thread)
 {
     enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
@@ -8220,12 +8179,10 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
 }
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
-static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, long long lines,
-                                                         long long width, long long first_line,
-                                                         int lines_left, TMM_TYPE alpha,
-                                                         TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                         int transposed, TMM_SUM *partials,
-                                                         int thread)
+TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
+                                   long long first_line, int lines_left, TMM_TYPE alpha,
+                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, int transposed,
+                                   TMM_SUM *partials, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
     /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
@@ -8479,10 +8436,9 @@ enum {
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
    Two lines and two k at a time are copied without a branch between them, for a copy waits for the
    instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
-static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
-                                                       const TMM_TYPE *x, long long line_stride,
-                                                       long long k_stride, int lines_left,
-                                                       int k_left, int depth)
+TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_TYPE *x,
+                                 long long line_stride, long long k_stride, int lines_left,
+                                 int k_left, int depth)
 {
     enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
     const unsigned thread = threadIdx.x, threads = blockDim.x;
@@ -8919,8 +8875,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #if TMM__BODIES
 /* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for
    those from number `valid` on. */
-static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
-                                                          unsigned stride, int valid)
+TMM__DEVICE void tmm__narrow_copy_P(TMM_TYPE *to, const char *from, unsigned stride, int valid)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -8928,8 +8883,7 @@ static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const ch
 }
 
 /* Copies 8 elements of Q, 16 lines apart; zeros if not valid. */
-static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from,
-                                                          unsigned stride, bool valid)
+TMM__DEVICE void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from, unsigned stride, bool valid)
 {
 #pragma unroll
     for (int i = 0; i < 8; i++)
@@ -8937,8 +8891,7 @@ static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const ch
 }
 
 /* Multiply-adds of one group, back and forth: see PIPELINED. */
-static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p,
-                                                       const tmm__xelements4 *q)
+TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm__xelements4 *q)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -8953,10 +8906,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
    memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
    the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
-static __device__ __forceinline__ void tmm__narrow_store(
-    const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
-    int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
-    TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
+                                   long long firstP, long long firstQ, int leftP, int leftQ,
+                                   int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
+                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
     const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
@@ -9262,7 +9215,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm__xsquare(int row, int at)
+TMM__DEVICE int tmm__xsquare(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -9271,9 +9224,8 @@ static __device__ __forceinline__ int tmm__xsquare(int row, int at)
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
    valid. near: see tmm__copy_near; negative, if this instance does not ask. */
-static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int half,
-                                                       const char *from, unsigned stride, int width,
-                                                       int lines, int pass, bool valid, int near)
+TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from, unsigned stride,
+                                 int width, int lines, int pass, bool valid, int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     from += (unsigned long long)stride * pass;
@@ -9286,8 +9238,7 @@ static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
    `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, int work, int share,
-                                                      int *begin, int *end)
+TMM__DEVICE int tmm__xfind_work(const tmm__schedule *s, int work, int share, int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, streamk_works = 0, start = 0, stop = 0;
@@ -9313,7 +9264,7 @@ static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, in
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 #if TMM__BODIES
 /* The k of what a thread copies of each step. */
-static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
+TMM__DEVICE int tmm__tensor_copied_k(int mode, int thread)
 {
     enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
     return mode == TMM__ALONG_K ? thread * TMM__TENSOR_WIDTH % DEPTH : thread / ALONG;
@@ -9322,11 +9273,10 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
    exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
    32 between are of A in a tall tile, else of B. */
-static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
-                                                        const char *fromA, unsigned strideA,
-                                                        int rows, int toB, int eightB,
-                                                        const char *fromB, unsigned strideB,
-                                                        int cols, bool tall, int near)
+TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, const char *fromA,
+                                  unsigned strideA, int rows, int toB, int eightB,
+                                  const char *fromB, unsigned strideB, int cols, bool tall,
+                                  int near)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
@@ -9350,14 +9300,14 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
     }
 }
 
-static __device__ __forceinline__ void tmm__tensor_clear(double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
 {
 #pragma unroll
     for (int n = 0; n < 16 * TMM__TENSOR_DOWN; n++) sum[n / 16][n / 4 % 4][n % 4] = 0;
 }
 
 /* Moves the sums of each 16 rows to the place of the 16 above. */
-static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_move_up(double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
 #pragma unroll
@@ -9370,8 +9320,8 @@ static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
    where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
-static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
-                                                          int half, int i, int four, int eight)
+TMM__DEVICE void tmm__tensor_load_A(double *a, const char *stage, int first, int half, int i,
+                                    int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
 #pragma unroll
@@ -9382,8 +9332,8 @@ static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char 
                 *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
 }
 
-static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
-                                                          int half, int j, int four, int eight)
+TMM__DEVICE void tmm__tensor_load_B(double *b, const char *stage, int first, int half, int j,
+                                    int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
 #pragma unroll
@@ -9399,8 +9349,8 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
-static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
-                                                              int thread, const double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_leave_sums(const tmm__schedule *s, int share, int thread,
+                                        const double (*sum)[4][4])
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
@@ -9416,9 +9366,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
-                                                                int tile, int thread,
-                                                                double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_add_partials(const tmm__schedule *s, int share, int tile, int thread,
+                                          double (*sum)[4][4])
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
@@ -9446,8 +9395,8 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
    the halves of vectors that it is sent, as [slice][vector][half][thread]. */
-static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__schedule *s, int part,
-                                                        int rank, const double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_send(char *all, const tmm__schedule *s, int part, int rank,
+                                  const double (*sum)[4][4])
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, VECTORS = TMM__TENSOR_DOWN * ACROSS };
     int left = 0, other = s->cluster;
@@ -9467,9 +9416,9 @@ static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__sc
 }
 
 /* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
-static __device__ __forceinline__ void tmm__tensor_store_cluster(
-    const tmm__schedule *s, const char *all, int part, int rank, int tile, bool tall, long long M,
-    long long N, double alpha, double beta, double *C, long long ldc)
+TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *all, int part,
+                                           int rank, int tile, bool tall, long long M, long long N,
+                                           double alpha, double beta, double *C, long long ldc)
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
@@ -9516,11 +9465,9 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
    before M and columns before N. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
-static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
-                                                               long long row, long long M,
-                                                               long long col, long long N,
-                                                               double *own, double alpha,
-                                                               double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
+                                         long long col, long long N, double *own, double alpha,
+                                         double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
     const int lane = tmm__thread() % 32;
@@ -9559,9 +9506,10 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 /* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
    and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
-static __device__ __forceinline__ void tmm__tensor_store_rows(
-    double *C, long long ldc, long long row, long long col, long long first_row, long long M,
-    bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
+                                        long long first_row, long long M, bool aligned,
+                                        unsigned mask, double alpha, double beta,
+                                        const double (*sum)[4])
 {
     enum { ACROSS = 4 };
     tmm__xelements2 old[2][ACROSS];
@@ -9586,12 +9534,10 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
    `col`. shared: of the block, no longer in use. */
-static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
-                                                              long long row, long long first_row,
-                                                              long long M, long long col,
-                                                              long long first_col, long long N,
-                                                              char *shared, double alpha,
-                                                              double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
+                                        long long first_row, long long M, long long col,
+                                        long long first_col, long long N, char *shared,
+                                        double alpha, double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -9614,11 +9560,9 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
 
 /* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
    have no index. */
-static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedule *s, int tile,
-                                                              bool tall, long long M, long long N,
-                                                              double *C, long long ldc,
-                                                              char *shared, double alpha,
-                                                              double beta, double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
+                                        long long N, double *C, long long ldc, char *shared,
+                                        double alpha, double beta, double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
@@ -9641,7 +9585,7 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
 }
 
 /* Before anything else: this block's shared memory may be written to. */
-static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
+TMM__DEVICE void tmm__tensor_open(const tmm__schedule *s)
 {
     (void)s;
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
@@ -9650,9 +9594,10 @@ static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
 }
 
 /* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
-static __device__ __forceinline__ bool tmm__tensor_by_cluster(
-    const tmm__schedule *s, char *memory, int share, int tile, bool tall, long long M, long long N,
-    double alpha, double beta, double *C, long long ldc, const double (*sum)[4][4])
+TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, int share, int tile,
+                                        bool tall, long long M, long long N, double alpha,
+                                        double beta, double *C, long long ldc,
+                                        const double (*sum)[4][4])
 {
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
     if (s->cluster == 0) return false;
@@ -9906,19 +9851,19 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
    "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
    visible. */
-static __device__ __forceinline__ void tmm__let_next_begin(void)
+TMM__DEVICE void tmm__let_next_begin(void)
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
+TMM__DEVICE void tmm__wait_for_previous(void)
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 #else
-static __device__ __forceinline__ void tmm__let_next_begin(void)
+TMM__DEVICE void tmm__let_next_begin(void)
 {
 }
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
+TMM__DEVICE void tmm__wait_for_previous(void)
 {
 }
 #endif
@@ -9927,24 +9872,24 @@ static __device__ __forceinline__ void tmm__wait_for_previous(void)
 /* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
    "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
    phase of that parity, the first phase having parity 0. */
-static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
     do {
@@ -9959,8 +9904,8 @@ static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsig
 
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
    "cp.async.bulk"). */
-static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
-                                                      unsigned bytes, unsigned barrier)
+TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
+                                unsigned barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(shared),
@@ -9978,7 +9923,7 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 
 /* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
    lines / 16; bit 62, the layout with 128-byte swizzle. */
-static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
@@ -9990,7 +9935,7 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
    in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
    but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
    says that it gave up. */
-static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
 #pragma unroll 1
@@ -10003,7 +9948,7 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 /* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
    address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
    of row l / 4 of matrix i. */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
+TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -12608,14 +12553,14 @@ typedef struct tmm__int8_job {
    proved.
    Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-static __device__ __forceinline__ float tmm__float_from(unsigned bits)
+TMM__DEVICE float tmm__float_from(unsigned bits)
 {
     float x;
     memcpy(&x, &bits, 4);
     return x;
 }
 
-static __device__ __forceinline__ unsigned tmm__bits_from(float x)
+TMM__DEVICE unsigned tmm__bits_from(float x)
 {
     unsigned bits;
     memcpy(&bits, &x, 4);
@@ -12623,7 +12568,7 @@ static __device__ __forceinline__ unsigned tmm__bits_from(float x)
 }
 
 /* 2^n, n within the range of normal numbers. */
-static __device__ __forceinline__ double tmm__power_of_two(int n)
+TMM__DEVICE double tmm__power_of_two(int n)
 {
     unsigned long long bits = (unsigned long long)(1023 + n) << 52;
     double x;
@@ -12632,7 +12577,7 @@ static __device__ __forceinline__ double tmm__power_of_two(int n)
 }
 
 /* c + sum of four products of the bytes of a, unsigned, and of b, signed: PTX ISA 9.7, "dp4a". */
-static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
+TMM__DEVICE unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
 {
 #if defined(__CUDA_ARCH__)
     unsigned d;
@@ -12645,7 +12590,7 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
 }
 
 /* The same of unsigned bytes alone. */
-static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+TMM__DEVICE unsigned tmm__dot_unsigned(unsigned a, unsigned b)
 {
 #if defined(__CUDA_ARCH__)
     unsigned d;
@@ -12659,14 +12604,13 @@ static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigne
 }
 
 /* The lowest bytes of four words, a's first. */
-static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
-                                                          unsigned d)
+TMM__DEVICE unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c, unsigned d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
 /* The integer nearest to x, ties to even, |x| < 2^63. */
-static __device__ __forceinline__ long long tmm__nearest(double x)
+TMM__DEVICE long long tmm__nearest(double x)
 {
 #if defined(__CUDA_ARCH__)
     return __double2ll_rn(x);
@@ -12677,8 +12621,7 @@ static __device__ __forceinline__ long long tmm__nearest(double x)
 
 /* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 /
    p). The quotient found is right or 1 too small. */
-static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
-                                                               unsigned inverse)
+TMM__DEVICE unsigned tmm__int8_remainder(unsigned x, unsigned p, unsigned inverse)
 {
     x -= __umulhi(x, inverse) * p;
     unsigned less = x - p;
@@ -12687,26 +12630,26 @@ static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsig
 
 /* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at
    least tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
-static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
+TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
     return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
 }
 
-static __device__ __forceinline__ float tmm__int8_from_log(unsigned code)
+TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
     return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
-static __device__ __forceinline__ int tmm__int8_shift(int limit, int size)
+TMM__DEVICE int tmm__int8_shift(int limit, int size)
 {
     return (limit - size) >> 8;
 }
 
 /* g = 2^-(s + e), so that |x_s|_1 g = one; 0 for a line of zeros, which makes T = 0. */
-static __device__ __forceinline__ float tmm__int8_rest(int limit, const tmm__int8_line *line)
+TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
     return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
@@ -12717,8 +12660,8 @@ typedef struct tmm__int8_part {
     float slope, own; /* T = slope g_j + own one_j */
 } tmm__int8_part;
 
-static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g,
-                                                                float kappa, float half_K)
+TMM__DEVICE tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g, float kappa,
+                                          float half_K)
 {
     tmm__int8_part part;
     part.own = kappa * g;
@@ -12726,8 +12669,7 @@ static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_
     return part;
 }
 
-static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, float col_g,
-                                                            float col_one)
+TMM__DEVICE float tmm__int8_threshold(tmm__int8_part row, float col_g, float col_one)
 {
     return row.slope * col_g + row.own * col_one;
 }
@@ -12735,9 +12677,8 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
 /* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
    `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
    there is one. */
-static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            int least, float fp64, float each,
-                                                            float first)
+TMM__DEVICE unsigned tmm__int8_decide(const volatile tmm__int8_state *state, int least, float fp64,
+                                      float each, float first)
 {
     unsigned best = 0;
     float lowest = fp64;
@@ -12756,8 +12697,7 @@ static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__
        a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
        b[0] = b(4t, g)  b[1] = b(4t + 16, g)
        c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
-static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigned *a,
-                                                      const unsigned *b)
+TMM__DEVICE void tmm__mma_bytes(unsigned *c, const unsigned *a, const unsigned *b)
 {
 #if TMM__ASYNC
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
@@ -12792,8 +12732,7 @@ static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigne
 }
 
 /* Four sums of a thread as a word of a plane of C. */
-static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, unsigned p,
-                                                          unsigned inverse, bool units)
+TMM__DEVICE unsigned tmm__int8_word(const unsigned *c, unsigned p, unsigned inverse, bool units)
 {
     return units ? tmm__low_bytes(tmm__int8_log(c[0]), tmm__int8_log(c[1]), tmm__int8_log(c[2]),
                                   tmm__int8_log(c[3]))
@@ -12804,8 +12743,7 @@ static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, uns
 }
 
 /* Where tile number `tile` of a plane is: bands of TMM__INT8_BAND rows, walked column by column. */
-static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int across, int *row,
-                                                      int *col)
+TMM__DEVICE void tmm__int8_find(int tile, int down, int across, int *row, int *col)
 {
     int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
     int rows = down - band * TMM__INT8_BAND;
@@ -12815,7 +12753,7 @@ static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int ac
 }
 
 /* A piece of C: where its planes are. */
-static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, int pieces_across)
+TMM__DEVICE size_t tmm__int8_piece_at(int row, int col, int pieces_across)
 {
     return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
 }
@@ -13029,9 +12967,8 @@ TMM_KERNEL void __launch_bounds__(128)
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
    * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
-static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_lines from,
-                                                            long long line0, long long k0,
-                                                            long long K, double *x)
+TMM__DEVICE void tmm__xgemm_int8_load(const tmm__int8_lines from, long long line0, long long k0,
+                                      long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
@@ -13062,10 +12999,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_line
 
 /* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
    one; zeros, of lines that are not to be used. */
-static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_line *lines,
-                                                             bool along_k, int limit, bool units,
-                                                             const double *x, unsigned *lo,
-                                                             unsigned *hi)
+TMM__DEVICE void tmm__xgemm_int8_scale(const tmm__int8_line *lines, bool along_k, int limit,
+                                       bool units, const double *x, unsigned *lo, unsigned *hi)
 {
     const int thread = threadIdx.x;
 #pragma unroll
@@ -13088,10 +13023,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
 /* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
    of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
    remainder is the float's low byte. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
-                                                                 float reciprocal, float minus_p,
-                                                                 float half, const unsigned *lo,
-                                                                 const unsigned *hi)
+TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reciprocal,
+                                           float minus_p, float half, const unsigned *lo,
+                                           const unsigned *hi)
 {
     const float magic = 12582912.0f;
     unsigned residue[4];
@@ -13212,7 +13146,7 @@ enum {
 #if TMM__WGMMA
 /* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
    "mbarrier.arrive"). */
-static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
@@ -13222,9 +13156,8 @@ static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, 
 
 /* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
    barriers of all of them count the bytes. */
-static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
-                                                         unsigned bytes, unsigned barrier,
-                                                         unsigned short blocks)
+TMM__DEVICE void tmm__copy_bulk_to(unsigned shared, const void *global, unsigned bytes,
+                                   unsigned barrier, unsigned short blocks)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
@@ -13238,8 +13171,7 @@ static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const 
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
 #define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
 #define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
-static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
-                                                        unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bytes(unsigned *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
@@ -13258,9 +13190,8 @@ static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned lo
 
 /* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
    blocks have the same columns: each copies half of the lines of B, to both. */
-static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
-                                                      unsigned stages, unsigned fulls,
-                                                      unsigned empties)
+TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsigned stages,
+                                unsigned fulls, unsigned empties)
 {
     enum {
         CLUSTER = TMM__INT8_WGMMA_CLUSTER,
@@ -13307,9 +13238,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
 }
 
 /* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
-static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
-                                                          unsigned stages, unsigned fulls,
-                                                          unsigned empties)
+TMM__DEVICE void tmm__int8_multiply(const tmm__int8_products *job, int units, unsigned stages,
+                                    unsigned fulls, unsigned empties)
 {
     enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
@@ -13462,9 +13392,8 @@ enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
 /* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
-static __device__ __forceinline__ void tmm__gemm_int8_mma_copy(unsigned char *stage,
-                                                               const tmm__int8_products *job,
-                                                               int modulus, int row, int col, int k)
+TMM__DEVICE void tmm__gemm_int8_mma_copy(unsigned char *stage, const tmm__int8_products *job,
+                                         int modulus, int row, int col, int k)
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;
@@ -13573,10 +13502,9 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
    which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
-static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
-                                                           unsigned for_quotient, unsigned quotient,
-                                                           unsigned long long *e, unsigned *top,
-                                                           unsigned *q)
+TMM__DEVICE void tmm__xgemm_int8_add(unsigned n, const unsigned *weight, unsigned for_quotient,
+                                     unsigned quotient, unsigned long long *e, unsigned *top,
+                                     unsigned *q)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
@@ -13586,9 +13514,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
 
 /* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
    word and multiplied by dp4a: half of the instructions. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
-                                                                 int byte, unsigned low,
-                                                                 unsigned high)
+TMM__DEVICE unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c, int byte,
+                                           unsigned low, unsigned high)
 {
     const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
     const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
@@ -13597,9 +13524,8 @@ static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, uns
 
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
-static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned *words, int byte,
-                                                                 const tmm__int8_sums *tables,
-                                                                 const int choice)
+TMM__DEVICE double tmm__xgemm_int8_integer(const unsigned *words, int byte,
+                                           const tmm__int8_sums *tables, const int choice)
 {
     static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
     unsigned n, q = 1u << 11, top = 0;
@@ -13635,10 +13561,8 @@ static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned 
 /* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
    bits of the others. `choice` is a constant: then the tables' numbers are operands of the
    instructions, which else had to load each. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_store(const tmm__int8_job *job,
-                                                                 const tmm__int8_sums *tables,
-                                                                 const uint2 *two, int row, int col,
-                                                                 const int choice)
+TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__int8_sums *tables,
+                                           const uint2 *two, int row, int col, const int choice)
 {
     const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
@@ -13736,8 +13660,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 /* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
    adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
    of the warp. */
-static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
-                                                               int col, double *memory)
+TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
     const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
@@ -13769,10 +13692,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_j
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
    nothing. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66],
-                                                                 const tmm__int8_lines *from,
-                                                                 int line0, long long k0,
-                                                                 long long K)
+TMM__DEVICE void tmm__xgemm_int8_open_copy(double (*to)[66], const tmm__int8_lines *from, int line0,
+                                           long long k0, long long K)
 {
     const bool along_k = from->k_stride == 1;
 #pragma unroll
@@ -13787,9 +13708,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66
 }
 
 /* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
-static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_job *job,
-                                                               int tile_row, int tile_col, int row,
-                                                               int col)
+TMM__DEVICE bool tmm__xgemm_int8_is_open(const tmm__int8_job *job, int tile_row, int tile_col,
+                                         int row, int col)
 {
     size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
     int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
@@ -13799,10 +13719,8 @@ static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_j
 
 /* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
    ... Stores those elements that are open, or all. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8_job *job,
-                                                                 int tile_row, int tile_col,
-                                                                 bool all, double (*a)[66],
-                                                                 double (*b)[66])
+TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_row, int tile_col,
+                                           bool all, double (*a)[66], double (*b)[66])
 {
     const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
     double sum[4][4];
@@ -13948,7 +13866,7 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
    column to column, from product to product. */
-typedef struct tmm__xgemm__product {
+typedef struct tmm__xproduct {
     long long M, N, K;
     TMM_TYPE alpha;
     const TMM_TYPE *A;
@@ -13966,13 +13884,12 @@ typedef struct tmm__xgemm__product {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
-} tmm__xgemm__product;
+} tmm__xproduct;
 
-static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
-                                                           long long N, long long K, long long lda,
-                                                           long long ldb)
+static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long M, long long N,
+                                               long long K, long long lda, long long ldb)
 {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     memset((void *)&p, 0, sizeof p);
     p.M = M, p.N = N, p.K = K;
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
@@ -13986,8 +13903,7 @@ static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op op
      : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
                       : (int)TMM__TUNED_AS_OTHER)
 
-static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
-                                         int cols)
+static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, int rows, int cols)
 {
     const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
     tmm__load load;
@@ -14009,48 +13925,46 @@ static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__fami
 }
 
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
-typedef struct tmm__xgemm__kernel {
+typedef struct tmm__xkernel {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
-    tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    tmm_status (*takes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
-    int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    int (*competes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
     /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if no
        instance fits this device, of which `launch` tells. */
-    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                 tmm__plan *plan);
+    void (*plan)(const tmm__xproduct *p, const struct tmm__xkernel *row, tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
-    tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
-} tmm__xgemm__kernel;
+    tmm_status (*launch)(const tmm__xproduct *p, const tmm__plan *plan);
+} tmm__xkernel;
 
-/* The row of a kernel; NULL for none, or a name that gemm__stands_for replaces. The table is in
+/* The row of a kernel; NULL for none, or a name that tmm__xstands_for replaces. The table is in
    type/choose.h: a launcher that launches another finds it there. */
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                       tmm__plan *plan)
+static inline void tmm__xplan_by(tmm_kernel kernel, const tmm__xproduct *p, tmm__plan *plan)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
     row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
-static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
+static inline long long tmm__xlda(const tmm__xproduct *p)
 {
     return p->csA == 1 ? p->rsA : p->csA;
 }
 
-static inline long long tmm__xgemm__ldb(const tmm__xgemm__product *p)
+static inline long long tmm__xldb(const tmm__xproduct *p)
 {
     return p->csB == 1 ? p->rsB : p->csB;
 }
 
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
-static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments)
+static inline int tmm__xarguments(tmm__xproduct *p, void **arguments)
 {
     void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
                           &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
@@ -14062,7 +13976,7 @@ static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments
 /* Can KERNEL PIPELINED take this K and these leading dimensions, or TENSOR of double? Steps must
    fit in 32 bits, and so must the distance of the lines that a thread copies one after the
    other, 16 apart (32 at most in TENSOR). */
-static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
+static inline int tmm__xreaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
@@ -14070,26 +13984,24 @@ static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long 
 }
 
 /* The number of tiles must fit in 32 bits, too. */
-static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline int tmm__xfits(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
+    return tmm__xreaches(kernel, p->K, tmm__xlda(p), tmm__xldb(p)) &&
            ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
 }
 
 /* The error if it does not reach. */
-static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xcheck_reach(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const long long lda = tmm__xgemm__lda(p), ldb = tmm__xgemm__ldb(p);
-    if (tmm__xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    if (tmm__xreaches(row->value, p->K, lda, ldb)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
                      tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
 /* The same for KERNEL SMALL, DIRECT and OUTER: K alone counts, or its steps of 8 in SMALL. */
-static inline tmm_status tmm__xgemm__check_k(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (p->K <= (row->value == TMM_SMALL ? 8ll * INT_MAX - 8 : INT_MAX)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: K (%lld) is too large for it",
@@ -14098,38 +14010,36 @@ static inline tmm_status tmm__xgemm__check_k(const tmm__xgemm__product *p,
 
 #if TMM__FAST
 /* What TMM_AUTO asks of all kernels with asynchronous copies. */
-static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm__xgemm__fits(row->value, p);
+           tmm__xfits(row->value, p);
 }
 
 /* Can KERNEL TENSOR of double run on the current device? And is it faster there than
    multiply-adds one by one? Others have few tensor-core units for double. */
-static inline int tmm__xgemm__tensor_fits(void)
+static inline int tmm__xtensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
-static inline int tmm__xgemm__tensor_pays(void)
+static inline int tmm__xtensor_pays(void)
 {
     int capability = tmm__current_device()->capability;
-    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+    return tmm__xtensor_fits() && (capability == 80 || capability == 90 || capability == 100);
 }
 
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
-typedef struct tmm__xgemm__memory {
+typedef struct tmm__xmemory {
     char *all; /* from the pool; NULL: none was needed, or there was none */
     size_t bytes;
     TMM_TYPE *packed_A, *packed_B;
-} tmm__xgemm__memory;
+} tmm__xmemory;
 
 /* Operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule needs
    them in memory. 0 if there is too little. */
-static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
-                                       long long pitchA, long long pitchB, size_t tile,
-                                       tmm_stream stream)
+static inline int tmm__xallocate(tmm__xmemory *memory, tmm__schedule *s, long long K,
+                                 long long pitchA, long long pitchB, size_t tile, tmm_stream stream)
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
@@ -14151,9 +14061,9 @@ static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* For the operands that have a pitch; afterwards *p and *s are those of packed ones. */
-static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
-                                          const tmm__xgemm__memory *memory, long long pitchA,
-                                          long long pitchB)
+static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
+                                             const tmm__xmemory *memory, long long pitchA,
+                                             long long pitchB)
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
@@ -14171,27 +14081,26 @@ static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule 
 
 /* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
    REDUCE behind it where the plan has them. */
-static inline tmm_status tmm__xgemm__divided(const tmm__xgemm__product *given,
-                                             const tmm__plan *plan)
+static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xproduct product = *given, *p = &product;
     tmm__plan c = *plan;
     tmm__schedule *s = &c.s;
-    tmm__xgemm__memory memory;
+    tmm__xmemory memory;
     const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
-    if (!tmm__xgemm__allocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(plan->value, p, &c);
+        tmm__xplan_by(plan->value, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-    status = tmm__xgemm__pack(p, s, &memory, c.pitchA, c.pitchB);
+    status = tmm__xpack_operands(p, s, &memory, c.pitchA, c.pitchB);
 #endif
 #if TMM__DOUBLE_TENSOR
     s->unless = p->unless;
 #endif
     void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
+    int count = tmm__xarguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
     const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
@@ -14219,7 +14128,7 @@ static inline tmm_status tmm__xgemm__divided(const tmm__xgemm__product *given,
    Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
-static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
 {
     const tmm__costs *t = tmm__tuned();
     const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
@@ -14227,7 +14136,7 @@ static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double p
 }
 
 /* Memory for the sums of *parts parts of C. NULL if there is one, or no memory: then it is one. */
-static inline void *tmm__xgemm__partials(const tmm__xgemm__product *p, int *parts)
+static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 {
     const size_t elements = (size_t)(*parts * p->M * p->N * p->batch);
     void *sums = *parts > 1 ? tmm__workspace(elements * sizeof(TMM_SUM), p->stream) : NULL;
@@ -14237,8 +14146,8 @@ static inline void *tmm__xgemm__partials(const tmm__xgemm__product *p, int *part
 
 /* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
    threads to an element, and giving back the memory of their sums. */
-static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials, int groups)
+static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
+                                   int groups)
 {
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
@@ -14269,9 +14178,8 @@ static_assert(
 #undef TMM__NAMED
 
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, const void *kernel,
-                                          double time, tmm__plan *plan)
+static inline void tmm__xtiles_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                    const void *kernel, double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
@@ -14279,34 +14187,31 @@ static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
 }
 
-static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
-                                           const tmm__plan *plan)
+static inline tmm_status tmm__xtiles(const tmm__xproduct *product, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *product;
+    tmm__xproduct p = *product;
     const unsigned edge = (unsigned)plan->tile_m;
     const dim3 block = edge > 32 ? dim3((unsigned)plan->threads) : dim3(edge, edge);
     void *arguments[20];
-    (void)tmm__xgemm__arguments(&p, arguments);
+    (void)tmm__xarguments(&p, arguments);
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, 1, p.batch), block, 0, arguments,
                        p.stream);
 }
 
-static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xall_taken(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p, (void)row;
     return TMM_OK;
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xglobal_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
-    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xtiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
-static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xshared_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p;
     if (TMM__ONE_TILE && row->value != TMM_SHARED)
@@ -14319,11 +14224,10 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
 
 /* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
    has the same large tiles. */
-static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xsimple_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
 #if TMM__FAST
-    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+    return !tmm__xfast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xtensor_pays());
 #else
     (void)p, (void)row;
     return 1;
@@ -14331,24 +14235,21 @@ static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
 }
 
 /* Tiles of 16; or of another edge, if that is the only one. */
-static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xshared_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
-           tmm__xgemm__simple_competes(p, row);
+           tmm__xsimple_competes(p, row);
 }
 
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
+static inline int tmm__xregister_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
-           tmm__xgemm__simple_competes(p, row);
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) && tmm__xsimple_competes(p, row);
 }
 
-static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xshared_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
         tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
     const void *kernel = NULL;
@@ -14362,13 +14263,13 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xtiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xregister_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                       tmm__plan *plan)
 {
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
         tmm__launch_time(row->value == TMM_REGISTER_64 ? &tmm__tuned()->register_64[TMM__TUNED_AS]
                                                        : &tmm__tuned()->register_128[TMM__TUNED_AS],
@@ -14380,7 +14281,7 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xtiles_plan(p, row, kernel, time, plan);
 }
 #endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
@@ -14398,7 +14299,7 @@ typedef struct tmm__xpipelined__instance {
 } tmm__xpipelined__instance;
 
 /* Instance number n, NULL behind the last. */
-static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
+static inline const tmm__xpipelined__instance *tmm__xpipelined_instance(int n)
 {
 #define TMM__ROW(pass, name, blocks, rows) \
     {blocks, rows == 8, (const void *)TMM_FN(gemm_pipelined##name)},
@@ -14409,11 +14310,11 @@ static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(in
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
-                                               int instance, int number)
+static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, int instance,
+                                         int number)
 {
     const long long M = p->M, N = p->N;
-    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
+    const tmm__xpipelined__instance *i = tmm__xpipelined_instance(instance);
     const int any = i->any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
@@ -14430,7 +14331,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
     d.costs = &tmm__tuned()->pipelined.block[!any];
-    d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    d.load = tmm__xload(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     tmm__plan_pipelined(c, &d);
@@ -14438,8 +14339,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                        tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -14451,26 +14352,26 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     tmm__plan c = *best;
-    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    tmm__xpipelined_tiles(best, p, 0, 0);
     const int vectors = c.modeA == TMM__VECTORS && c.modeB == TMM__VECTORS;
     const tmm__xpipelined__instance *i;
     int count = 1; /* of the instances */
-    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
+    for (; (i = tmm__xpipelined_instance(count)) != NULL; count++) {
         if (!(i->any || vectors) || M < TILE || N < TILE) continue;
-        tmm__xgemm__pipelined_tiles(&c, p, count, count);
+        tmm__xpipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
 #if TMM__IS_FLOAT
     int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
-    while (tn > 0 && tmm__xgemm__pipelined_instance(tn)->any) tn--;
+    while (tn > 0 && tmm__xpipelined_instance(tn)->any) tn--;
     /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
-        tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        tmm__xreaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
+        tmm__xpipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
@@ -14480,8 +14381,7 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
    Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
     if (TMM__IS_FLOAT)
@@ -14490,12 +14390,12 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-    if (!tmm__xgemm__tensor_fits())
+    if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
                          "this device has",
                          TMM__TENSOR_BYTES(64, 64));
-    return tmm__xgemm__check_reach(p, row);
+    return tmm__xcheck_reach(p, row);
 }
 
 #if TMM__IS_DOUBLE
@@ -14509,34 +14409,34 @@ static_assert(
 
 /* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
    behind a short first one begin within them. */
-static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
+static inline int tmm__xtensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps behind a short one would not. */
-static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
+static inline int tmm__xtensor_short_last(const tmm__plan *c, const tmm__xproduct *p)
 {
-    const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
-    const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
+    const int A = c->modeA == TMM__ALONG_K && tmm__xtensor_lines_fit(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && tmm__xtensor_lines_fit(p->B, p->csB);
     return (A || B) && p->K % 4 != 0;
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, behind a short step. */
-static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
-                                               int short_last, double tile_m, double tile_n)
+static inline double tmm__xtensor_within(const tmm__plan *c, const tmm__xproduct *p, int short_last,
+                                         double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
     const int short_first = !short_last && p->K % 4 != 0;
-    double A = !tmm__xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
-               : short_first && c->modeA == TMM__ALONG_K  ? 1
-                                                          : 0;
-    double B = !tmm__xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
-               : short_first && c->modeB == TMM__ALONG_K  ? 1
-                                                          : 0;
+    double A = !tmm__xtensor_lines_fit(p->A, lineA)      ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K ? 1
+                                                         : 0;
+    double B = !tmm__xtensor_lines_fit(p->B, lineB)      ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K ? 1
+                                                         : 0;
     if (c->pitchA > 0) A = 0;
     if (c->pitchB > 0) B = 0;
     return (A * tile_m + B * tile_n) / (tile_m + tile_n);
@@ -14544,7 +14444,7 @@ static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xg
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__product *p, int wide)
+static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -14558,11 +14458,11 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
-    tmm__xgemm__product q = *p; /* with the operands as they are read */
+    tmm__xproduct q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->kernel = NULL;
-    const int short_last = tmm__xgemm__tensor_short_last(c, p);
+    const int short_last = tmm__xtensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -14583,7 +14483,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
         one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
         one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
         one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
-        d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = tmm__xload(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
@@ -14593,7 +14493,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
-            wide ? tmm__xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+            wide ? tmm__xtensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
@@ -14607,8 +14507,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -14624,26 +14524,25 @@ static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
-    tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
+    tmm__xtensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
-        !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
+        !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
-    tmm__xgemm__tensor_tiles(&c, p, 1);
+    tmm__xtensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
 }
 
-static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
+    return tmm__xtensor_pays() && tmm__xfast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *plan)
 {
-    return tmm__xgemm__divided(p, plan);
+    return tmm__xdivided(p, plan);
 }
 #endif
 #endif
@@ -14668,7 +14567,7 @@ typedef struct tmm__xsmall__instance {
 } tmm__xsmall__instance;
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
-static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
+static inline tmm__small_costs tmm__xsmall_costs(const tmm__xsmall__instance *i)
 {
     const tmm__costs *t = tmm__tuned();
     int n = 0;
@@ -14688,7 +14587,7 @@ static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instan
 /* The warps of a block, as a power of two. A block of several teams is a coarse share: some
    multiprocessors would have two of them while others have one. So a block has one team; but more
    where each multiprocessor has so many blocks that one more or less does not count. */
-static inline int tmm__xgemm__small_block(int team_log2, double tiles)
+static inline int tmm__xsmall_block(int team_log2, double tiles)
 {
     const double many = 16, processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
@@ -14699,8 +14598,8 @@ static inline int tmm__xgemm__small_block(int team_log2, double tiles)
 }
 
 /* A division that is faster than the plan so far, or as fast: tiles of instance *i, each by a team. */
-static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__instance *i,
-                                          int team_log2, double time)
+static inline void tmm__xsmall_take(tmm__plan *c, const tmm__xsmall__instance *i, int team_log2,
+                                    double time)
 {
     c->time = time, c->kernel = i->kernel, c->tile_m = i->rows, c->tile_n = i->cols;
     c->bytes = i->bytes, c->team_log2 = team_log2;
@@ -14708,8 +14607,7 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xsmall_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -14723,8 +14621,8 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xsmall__instance *i = &instances[n];
-        const tmm__small_costs costs = tmm__xgemm__small_costs(i);
-        tmm__load load = tmm__xgemm__load(p, TMM__COST_SMALL, i->rows, i->cols);
+        const tmm__small_costs costs = tmm__xsmall_costs(i);
+        tmm__load load = tmm__xload(p, TMM__COST_SMALL, i->rows, i->cols);
         const double tiles = load.blocks, steps = ceil(load.k / 8);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = HUGE_VAL;
@@ -14739,12 +14637,12 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
                 whole = one, c->unsplit = unsplit;
             }
             if (one > c->time) continue;
-            tmm__xgemm__small_take(c, i, team_log2, one);
+            tmm__xsmall_take(c, i, team_log2, one);
             c->instance = n, c->cut = TMM__PLAN_WHOLE, c->slices = 1;
         }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
-        const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+        const double each = tmm__xsum_time(p, 1) - tmm__xsum_time(p, 0);
         const double clocks = tmm__small_k_clocks(&costs, &load);
         const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
         const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
@@ -14755,10 +14653,10 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             if (parts < 2) continue;
             load.blocks = tiles * parts, load.k = p->K / parts;
             time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
-                   tmm__xgemm__sum_time(p, parts);
+                   tmm__xsum_time(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
             if (time >= c->time || time >= t->gain * whole) continue;
-            tmm__xgemm__small_take(c, i, TMM__SMALL_WARPS_LOG2, time);
+            tmm__xsmall_take(c, i, TMM__SMALL_WARPS_LOG2, time);
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
@@ -14767,7 +14665,7 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
 }
 
 /* As many products as tiles fit in 32 bits. */
-static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xsmall_launch(tmm__xproduct *p, const tmm__plan *plan)
 {
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
@@ -14776,7 +14674,7 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
                          c.unsplit.bytes / 3 * 2, device->shared);
-    void *partials = tmm__xgemm__partials(p, &c.slices);
+    void *partials = tmm__xpartials(p, &c.slices);
     if (partials == NULL) {
         c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
         c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2;
@@ -14784,30 +14682,30 @@ static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const 
     const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.slices);
+    const int warps_log2 = tmm__xsmall_block(c.team_log2, (double)tiles * (double)c.slices);
     int bytes = (int)tmm__min(c.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2), device->shared);
     void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
+    int count = tmm__xarguments(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
     arguments[count++] = &partials;
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
+    return tmm__xsum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xsmall(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan part = *plan;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xplan_by(TMM_SMALL, &p, &part);
+        status = tmm__xsmall_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
@@ -14817,17 +14715,16 @@ static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, con
    Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
-static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
+static inline int tmm__xskinny_fits(const tmm__xproduct *p)
 {
     return p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST;
 }
 
 #if TMM__IS_FLOAT
-static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xskinny_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)row;
-    if (tmm__xgemm__skinny_fits(p)) return TMM_OK;
+    if (tmm__xskinny_fits(p)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
                      p->M, p->N, TMM__SKINNY_MOST);
@@ -14847,8 +14744,7 @@ static_assert(
 #undef TMM__CHECK
 
 /* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
-static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                        int aligned)
+static inline tmm__block_costs tmm__xskinny_costs(const tmm__xskinny__instance *i, int aligned)
 {
     const tmm__costs *t = tmm__tuned();
     const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
@@ -14864,8 +14760,7 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xskinny_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -14896,8 +14791,8 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
-    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
+    const tmm__block_costs costs = tmm__xskinny_costs(best, aligned);
+    tmm__load load = tmm__xload(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
@@ -14907,7 +14802,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     /* Two launches would take the host longer. */
     if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
-    const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+    const double each = tmm__xsum_time(p, 1) - tmm__xsum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
         fmin(fmin(stages, most_parts),
@@ -14916,23 +14811,22 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xsum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
 }
 
-static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xskinny_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__skinny_fits(p) && tmm__xgemm__fast_competes(p, row);
+    return tmm__xskinny_fits(p) && tmm__xfast_competes(p, row);
 }
 
 /* L is the large operand, S the narrow one. */
-static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xskinny(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xproduct product = *given, *p = &product;
     int narrow_m = plan->turned, parts = plan->slices;
     long long lines = narrow_m ? p->N : p->M, width = narrow_m ? p->M : p->N;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
@@ -14945,14 +14839,14 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
                          plan->bytes, tmm__current_device()->shared);
-    void *partials = tmm__xgemm__partials(p, &parts);
+    void *partials = tmm__xpartials(p, &parts);
     void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
                          &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
+    return tmm__xsum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
 #endif
@@ -14966,7 +14860,7 @@ typedef struct tmm__xouter__instance {
 } tmm__xouter__instance;
 
 /* The number under which an instance was measured. Others go by the area of a warp, of the first. */
-static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
+static inline int tmm__xouter_measured(const tmm__xouter__instance *i, double *area)
 {
     const tmm__costs *t = tmm__tuned();
     int n = TMM__TUNED_OUTER - 1;
@@ -14977,13 +14871,13 @@ static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, dou
 }
 
 /* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
-                                             const tmm__xgemm__product *p)
+static inline double tmm__xouter_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                       const tmm__xproduct *p)
 {
     double area;
-    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
+    const int n = tmm__xouter_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
+    const tmm__load load = tmm__xload(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
     const size_t sector = 32;
     const double blocks = ceil((double)c->down * (double)c->blocks * p->batch / load.processors);
@@ -15004,8 +14898,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xouter_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                    tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -15030,27 +14924,26 @@ static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (down > (int)TMM__MOST_GRID) continue;
             c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
             c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
-            c.time = tmm__xgemm__outer_guess(&c, i, p);
+            c.time = tmm__xouter_guess(&c, i, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
             if (c.time < best->time) *best = c;
         }
     }
 }
 
-static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline int tmm__xouter_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return p->K <= TMM__OUTER_MOST && tmm__xgemm__fast_competes(p, row);
+    return p->K <= TMM__OUTER_MOST && tmm__xfast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xouter(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     int depth = plan->depth;
     void *arguments[20];
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
-    arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
+    arguments[tmm__xarguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }
@@ -15061,8 +14954,8 @@ static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, con
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
    in the other are taken to lie apart. */
-static inline double tmm__xgemm__direct_lines(double along, long long along_step, double across,
-                                              long long across_step)
+static inline double tmm__xdirect_lines(double along, long long along_step, double across,
+                                        long long across_step)
 {
     const double line = 128.0 / sizeof(TMM_TYPE);
     const double along_lines = fmax(1, along * fmin(1, (double)along_step / line));
@@ -15071,7 +14964,7 @@ static inline double tmm__xgemm__direct_lines(double along, long long along_step
 }
 
 /* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
-static inline double tmm__xgemm__direct_bytes(double groups, const tmm__xgemm__product *p)
+static inline double tmm__xdirect_bytes(double groups, const tmm__xproduct *p)
 {
     const double size = sizeof(TMM_TYPE), sector = 32;
     const double cols = fmin(groups, (double)p->N), rows = fmax(1, groups / (double)p->N);
@@ -15081,7 +14974,7 @@ static inline double tmm__xgemm__direct_bytes(double groups, const tmm__xgemm__p
 
 /* Bytes of a line of the larger operand that a block with so many groups reads, where lines lie
    across k; HUGE_VAL where they lie along k. */
-static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__product *p)
+static inline double tmm__xdirect_piece(double groups, const tmm__xproduct *p)
 {
     const double size = sizeof(TMM_TYPE), cols = fmin(groups, (double)p->N);
     if (p->M > p->N) return p->csA == 1 && p->rsA != 1 ? HUGE_VAL : fmax(1, groups / cols) * size;
@@ -15090,8 +14983,7 @@ static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__p
 
 /* Nanoseconds with groups of 2^team_log2 threads in each block. `load`: of the product, with a
    block for each element. */
-static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__product *p,
-                                              const tmm__load *load)
+static inline double tmm__xdirect_guess(tmm__plan *c, const tmm__xproduct *p, const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
     const double group = 1 << c->team_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
@@ -15104,10 +14996,10 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
-    const double lines = tmm__xgemm__direct_lines(member, p->csA, rows, p->rsA) +
-                         tmm__xgemm__direct_lines(member, p->rsB, cols, p->csB);
+    const double lines = tmm__xdirect_lines(member, p->csA, rows, p->rsA) +
+                         tmm__xdirect_lines(member, p->rsB, cols, p->csB);
     const double warps = ceil(blocks * p->batch / load->processors) * threads / 32;
-    const double bytes = tmm__xgemm__direct_bytes(threads / group, p);
+    const double bytes = tmm__xdirect_bytes(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
@@ -15124,15 +15016,14 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
     if (load->bytes > device->gpu.l2_bytes)
-        memory *=
-            t->memory * (1 + pow(t->piece / tmm__xgemm__direct_piece(threads / group, p), 1.5));
+        memory *= t->memory * (1 + pow(t->piece / tmm__xdirect_piece(threads / group, p), 1.5));
     return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xdirect_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
     tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -15140,7 +15031,7 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
     c.kernel = (const void *)tmm__xgemm_direct, c.tile_m = c.tile_n = 1;
     const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
                          tmm__has_clusters(c.kernel);
-    tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, 1, 1);
+    tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
     if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
@@ -15150,7 +15041,7 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
             c.instance = c.layout = layout, c.team_log2 = n, c.cluster_log2 = 0;
             c.cut = TMM__PLAN_WHOLE, c.slices = 1 << n;
-            c.time = tmm__xgemm__direct_guess(&c, p, &load);
+            c.time = tmm__xdirect_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best->time) *best = c;
             c.cluster_log2 = TMM__DIRECT_CLUSTER, c.cut = TMM__PLAN_CLUSTERS;
@@ -15158,28 +15049,27 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
                 1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
                 (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
                 continue;
-            c.time = tmm__xgemm__direct_guess(&c, p, &load);
+            c.time = tmm__xdirect_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
             if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
 }
 
-static inline int tmm__xgemm__direct_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xdirect_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
     return p->K <= INT_MAX && work <= tmm__direct_most(p->M, p->N);
 }
 
-static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xdirect(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan c = *plan;
     void *arguments[26];
     int block_log2 = c.team_log2 > TMM__DIRECT_BLOCK ? c.team_log2 : (int)TMM__DIRECT_BLOCK;
-    int count = tmm__xgemm__arguments(&p, arguments);
+    int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &block_log2, arguments[count++] = &c.team_log2;
     arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
     /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
@@ -15204,12 +15094,12 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
    Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
-   gemm__stands_for. */
-static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long long batch)
+   tmm__xstands_for. */
+static inline int tmm__xnarrow_fits(const tmm__xproduct *p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
     return TMM__IS_FLOAT && batch == 1 && wide >= TMM__NARROW_LINES / 2 && p->K <= INT_MAX &&
-           tmm__xgemm__reaches(TMM_NARROW, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p));
+           tmm__xreaches(TMM_NARROW, p->K, tmm__xlda(p), tmm__xldb(p));
 }
 
 #if TMM__IS_FLOAT
@@ -15220,7 +15110,7 @@ typedef struct tmm__xnarrow__operands {
     const TMM_TYPE *P, *Q;
 } tmm__xnarrow__operands;
 
-static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgemm__product *p)
+static inline tmm__xnarrow__operands tmm__xnarrow_operands(const tmm__xproduct *p)
 {
     tmm__xnarrow__operands o;
     o.turned = p->N < p->M;
@@ -15232,7 +15122,7 @@ static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgem
 }
 
 /* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
-static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long long kQ)
+static inline double tmm__xnarrow_step(int groups, int down_log2, long long kQ)
 {
     const int measured = groups == 3 ? 0 : 1;
     const double area = measured ? groups / 4.0 : 1;
@@ -15242,8 +15132,7 @@ static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long lon
 /* Nanoseconds of a plan's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
-static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int groups,
-                                                   const tmm__xgemm__product *p)
+static inline double tmm__xnarrow_parts_time(const tmm__plan *c, int groups, const tmm__xproduct *p)
 {
     const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->blocks * c->slices / tmm__current_device()->processors);
@@ -15252,11 +15141,11 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
     const long long kQ = c->turned ? p->csA : p->rsB;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(tmm__xgemm__narrow_step(groups, c->down, kQ),
+    const double step = fmax(tmm__xnarrow_step(groups, c->down, kQ),
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)p->M * p->N;
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
+    const tmm__load load = tmm__xload(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->slices) * step * turns;
     clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
     if (c->slices > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->slices + 1) * area;
@@ -15267,8 +15156,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xnarrow_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -15279,7 +15168,7 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
     const int most_parts = 64, least_steps = 4, most_rounds = 8;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
-    const tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
+    const tmm__xnarrow__operands o = tmm__xnarrow_operands(p);
     /* Devices that have less shared memory have no asynchronous copies, and need two stages. */
     const int stage = TMM__NARROW_DEPTH * TMM__NARROW_PITCH * (int)sizeof(TMM_TYPE);
     tmm__plan c = *best;
@@ -15305,25 +15194,24 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 last = c.slices;
                 c.cut = c.slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
                 c.time = TMM__PLAN_GUESS(c.instance, c.cut, c.slices,
-                                         tmm__xgemm__narrow_parts_time(&c, groups, p));
+                                         tmm__xnarrow_parts_time(&c, groups, p));
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
 }
 
-static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xnarrow_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__narrow_fits(p, p->batch) && p->K >= TMM__NARROW_LEAST &&
-           tmm__min(p->M, p->N) <= tmm__tuned()->narrow.most && tmm__xgemm__fast_competes(p, row);
+    return tmm__xnarrow_fits(p, p->batch) && p->K >= TMM__NARROW_LEAST &&
+           tmm__min(p->M, p->N) <= tmm__tuned()->narrow.most && tmm__xfast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xnarrow(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
+    tmm__xproduct product = *given, *p = &product;
+    tmm__xnarrow__operands o = tmm__xnarrow_operands(p);
     int parts = plan->slices;
-    void *partials = tmm__xgemm__partials(p, &parts);
+    void *partials = tmm__xpartials(p, &parts);
     tmm__narrow s;
     s.down_log2 = plan->down, s.turned = o.turned;
     s.tilesP = (int)((o.linesP - 1) / (o.turned ? plan->tile_n : plan->tile_m) + 1);
@@ -15332,7 +15220,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials, 1);
+    return tmm__xsum(status, p, parts, partials, 1);
 }
 #endif
 #endif
@@ -15387,7 +15275,7 @@ typedef struct tmm__float_memory {
 #endif
 
 /* Instance number n, TMM__WGMMA_256x128 and the like. */
-static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
+static inline const tmm__float_instance *tmm__xfloat_instance(int n)
 {
 #define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
     {#name,                                                      \
@@ -15416,7 +15304,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
     return &instances[n];
 }
 
-static inline const void *tmm__xgemm__float_kernel(int n)
+static inline const void *tmm__xfloat_kernel(int n)
 {
 #define TMM__WGMMA_CASE(pass, name, first, second) \
     case TMM__WGMMA_##first:                       \
@@ -15434,36 +15322,36 @@ static inline const void *tmm__xgemm__float_kernel(int n)
 }
 
 /* The most shared memory that an instance of the same kernel takes. */
-static inline int tmm__xgemm__float_bytes(int n)
+static inline int tmm__xfloat_bytes(int n)
 {
     int most = 0;
     for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
-        if (tmm__xgemm__float_kernel(other) == tmm__xgemm__float_kernel(n) &&
-            tmm__xgemm__float_instance(other)->bytes > most)
-            most = tmm__xgemm__float_instance(other)->bytes;
+        if (tmm__xfloat_kernel(other) == tmm__xfloat_kernel(n) &&
+            tmm__xfloat_instance(other)->bytes > most)
+            most = tmm__xfloat_instance(other)->bytes;
     return most;
 }
 
 /* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
    sm_90a; for others they are empty, and then without the static shared memory of their barriers.
    Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
-static inline int tmm__xgemm__float_instruction(void)
+static inline int tmm__xfloat_instruction(void)
 {
     const tmm__device *device = tmm__current_device();
-    const tmm__kernel_facts *facts = tmm__compiled(tmm__xgemm__float_kernel(0));
+    const tmm__kernel_facts *facts = tmm__compiled(tmm__xfloat_kernel(0));
     if (facts->static_shared > 0)
-        return device->capability == 90 && device->shared >= tmm__xgemm__float_bytes(0)
+        return device->capability == 90 && device->shared >= tmm__xfloat_bytes(0)
                    ? TMM__BY_WGMMA
                    : TMM__BY_MULTIPLY_ADD;
     return device->capability >= 80 && facts->ptx_version >= 80 &&
-                   device->shared >= tmm__xgemm__float_bytes(TMM__WGMMA_INSTANCES)
+                   device->shared >= tmm__xfloat_bytes(TMM__WGMMA_INSTANCES)
                ? TMM__BY_MMA_SYNC
                : TMM__BY_MULTIPLY_ADD;
 }
 
 /* The least magnitude that an element which is not zero may have after scaling, for its line not to
    be wide. */
-static inline float tmm__xgemm__least_element(long long K)
+static inline float tmm__xleast_element(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
        of 64 k that are added in parts: bench/notes/tensor_float.md. */
@@ -15474,7 +15362,7 @@ static inline float tmm__xgemm__least_element(long long K)
 }
 
 /* The bounds of the product of the scales of a row and a column. */
-static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float *scale_max)
+static inline void tmm__xscale_bounds(long long K, float *scale_min, float *scale_max)
 {
     int log = 0;
     while (K > 1ll << log) log++;
@@ -15484,7 +15372,7 @@ static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float
 
 /* What the sum of an element with wide lines must be at least, before it is scaled back, for the
    bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
-static inline float tmm__xgemm__doubt_below(long long K)
+static inline float tmm__xdoubt_below(long long K)
 {
     double windows = ceil(K / 32.0);
     double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
@@ -15493,9 +15381,8 @@ static inline float tmm__xgemm__doubt_below(long long K)
 
 /* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
    *offset on, which is moved behind them. */
-static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *offset,
-                                                         long long lines, long long K,
-                                                         long long products)
+static inline tmm__fp16_operand tmm__xfp16_operand(char *memory, size_t *offset, long long lines,
+                                                   long long K, long long products)
 {
     tmm__fp16_operand x;
     x.line_blocks = (int)((lines + 63) / 64);
@@ -15508,16 +15395,16 @@ static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *o
 }
 
 /* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
-static inline size_t tmm__xgemm__doubt_bytes(long long M, long long N)
+static inline size_t tmm__xdoubt_bytes(long long M, long long N)
 {
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
 /* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
    or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
-static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups)
+static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
 {
-    const int wgmma = tmm__xgemm__float_instruction() == TMM__BY_WGMMA;
+    const int wgmma = tmm__xfloat_instruction() == TMM__BY_WGMMA;
     tmm__convert_plan plan = {1, 128};
     if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
         plan.ranks = TMM__MOST_CLUSTER;
@@ -15534,16 +15421,16 @@ static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
    with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
-static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
+static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
-    const tmm__convert_plan plan = tmm__xgemm__convert_plan(p->K, groups);
+    const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -15554,30 +15441,29 @@ static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
 
 /* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
    already. */
-static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[2],
-                                             const tmm__fp16_operand to[2], const int groups[2],
-                                             unsigned batch, tmm_stream stream)
+static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
+                                       const tmm__fp16_operand to[2], const int groups[2],
+                                       unsigned batch, tmm_stream stream)
 {
     const int all = groups[0] + groups[1];
     if (all == 0) return TMM_OK;
-    tmm__convert_plan plan = tmm__xgemm__convert_plan(K, all);
+    tmm__convert_plan plan = tmm__xconvert_plan(K, all);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
     int depth = (int)K, groups_A = groups[0];
-    float least_element = tmm__xgemm__least_element(K);
+    float least_element = tmm__xleast_element(K);
     const void *kernel = (const void *)tmm__xgemm_convert;
     void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
                          &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    const int instruction = tmm__xgemm__float_instruction(),
-              early = instruction != TMM__BY_MULTIPLY_ADD;
+    const int instruction = tmm__xfloat_instruction(), early = instruction != TMM__BY_MULTIPLY_ADD;
     if (instruction == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
     return tmm__launch_clusters(kernel, dim3(all * plan.ranks, batch), plan.threads, plan.ranks,
                                 early, 0, arguments, stream);
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
@@ -15585,8 +15471,8 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
 
 /* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
    measured is given the numbers of the first, by the area. */
-static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd)
+static inline double tmm__xfloat_clocks(const tmm__float_instance *i, double tiles, int parts,
+                                        double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
@@ -15615,17 +15501,16 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
    are cut, of plan->s.steps blocks of 32 k each. Returns nanoseconds. Parts are for one product, by
    wgmma where all columns go at once; where warpgroups share k, a block has no second one. */
-static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
-                                            tmm__plan *best)
+static inline double tmm__xfloat_plan(const tmm__xproduct *p, int instruction, tmm__plan *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
+    const int odd = tmm__xfloat_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
     best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
-        const tmm__float_instance *i = tmm__xgemm__float_instance(n);
+        const tmm__float_instance *i = tmm__xfloat_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
@@ -15639,7 +15524,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
+            double time = tmm__xfloat_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -15648,8 +15533,8 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
             best->cut = parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
-    const tmm__float_instance *i = tmm__xgemm__float_instance(best->instance);
-    best->kernel = tmm__xgemm__float_kernel(best->instance);
+    const tmm__float_instance *i = tmm__xfloat_instance(best->instance);
+    best->kernel = tmm__xfloat_kernel(best->instance);
     best->tile_m = i->tile_m, best->tile_n = i->tile_n;
     best->threads = i->threads, best->bytes = i->bytes;
     return tmm__in_nanoseconds(least);
@@ -15657,56 +15542,55 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
 
 /* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
    beyond 32 bits. */
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 {
     long long most = TMM__WGMMA_LINES_MAX;
-    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    if ((M > most || N > most) && tmm__xfloat_instruction() == TMM__BY_WGMMA) return 0;
     return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
 /* It has to be asked for. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
    devices for displays. */
-static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int instruction = tmm__xgemm__float_instruction();
+    const int instruction = tmm__xfloat_instruction();
     const int capability = tmm__current_device()->capability;
     return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
-           tmm__xgemm__converted_fits(p->M, p->N, p->K) &&
+           tmm__xconverted_fits(p->M, p->N, p->K) &&
            (instruction == TMM__BY_WGMMA ||
             (instruction == TMM__BY_MMA_SYNC &&
              (capability == 80 || capability == 90 || capability == 100))) &&
-           tmm__xgemm__fast_competes(p, row);
+           tmm__xfast_competes(p, row);
 }
 
 /* In type/dispatch.h. */
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan);
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *plan)
 {
-    return tmm__xgemm__split(p, plan);
+    return tmm__xsplit(p, plan);
 }
 
 /* With KERNEL CONVERT. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
     (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
-    const double time = tmm__xgemm__float_plan(p, instruction, plan);
-    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    const double time = tmm__xfloat_plan(p, instruction, plan);
+    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
     if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tmm__plan *plan,
-                                                    tmm_stream stream)
+static inline tmm_status tmm__xfloat_multiply(tmm__float_job job, const tmm__plan *plan,
+                                              tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     double processors = tmm__current_device()->processors;
-    const tmm__float_instance *i = tmm__xgemm__float_instance(plan->instance);
+    const tmm__float_instance *i = tmm__xfloat_instance(plan->instance);
     job.instance = plan->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
     job.parts = plan->slices, job.s.steps = plan->s.steps;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
@@ -15714,8 +15598,8 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
     double places = i->blocks * processors;
     int blocks = (int)(tiles < places ? tiles : places);
-    tmm__xgemm__scale_bounds(K, &job.scale_min, &job.scale_max);
-    job.doubt_below = tmm__xgemm__doubt_below(K);
+    tmm__xscale_bounds(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = tmm__xdoubt_below(K);
     /* Blocks keep together where they have several large tiles and L2 does not hold all they
        read. */
     if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
@@ -15726,13 +15610,13 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
         job.pace = NULL;
     }
     void *arguments[] = {&job};
-    const int early = tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD;
-    return tmm__launch_clusters(tmm__xgemm__float_kernel(job.instance), dim3(blocks), i->threads, 1,
+    const int early = tmm__xfloat_instruction() != TMM__BY_MULTIPLY_ADD;
+    return tmm__launch_clusters(tmm__xfloat_kernel(job.instance), dim3(blocks), i->threads, 1,
                                 early, i->bytes, arguments, stream);
 }
 
 /* Parts in all, if tiles are cut, which is for one product; else 0. */
-static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline size_t tmm__xfloat_pieces(const tmm__xproduct *p, const tmm__plan *plan)
 {
     const long long tiles = ((p->M - 1) / plan->tile_m + 1) * ((p->N - 1) / plan->tile_n + 1);
     return plan->slices > 1 ? (size_t)(plan->slices * tiles) : 0;
@@ -15740,10 +15624,10 @@ static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, cons
 
 /* What so many products at a time take: operands that are not ready, from `memory` on, bits of
    doubtful elements, a counter, parts of tiles and a flag for each. */
-static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
-                                                        const tmm__fp16_operand *const *ready,
-                                                        const tmm__plan *plan, unsigned products,
-                                                        char *memory)
+static inline tmm__float_memory tmm__xfloat_place(const tmm__xproduct *p,
+                                                  const tmm__fp16_operand *const *ready,
+                                                  const tmm__plan *plan, unsigned products,
+                                                  char *memory)
 {
     tmm__float_memory place;
     memset(&place, 0, sizeof place);
@@ -15752,11 +15636,11 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
         if (ready != NULL && ready[i] != NULL)
             place.operands[i] = *ready[i];
         else
-            place.operands[i] = tmm__xgemm__fp16_operand(memory, &place.bytes, lines, p->K,
-                                                         p->batch > 1 && stride ? products : 1);
+            place.operands[i] = tmm__xfp16_operand(memory, &place.bytes, lines, p->K,
+                                                   p->batch > 1 && stride ? products : 1);
     }
-    const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
-    const size_t pieces = tmm__xgemm__float_pieces(p, plan);
+    const size_t doubt = tmm__xdoubt_bytes(p->M, p->N) * products;
+    const size_t pieces = tmm__xfloat_pieces(p, plan);
     place.doubt = (unsigned *)(memory + place.bytes);
     place.pace = (unsigned *)(memory + place.bytes + doubt);
     place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
@@ -15770,8 +15654,8 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                           const tmm__fp16_operand *const *ready, size_t *missing)
+static inline tmm_status tmm__xfloat(const tmm__xproduct *p, const tmm__plan *plan,
+                                     const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -15779,14 +15663,14 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = tmm__xgemm__doubt_bytes(M, N);
-    for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
+    size_t each = tmm__xdoubt_bytes(M, N);
+    for (int i = 0; i < 2; i++) (void)tmm__xfp16_operand(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const size_t bytes = tmm__xgemm__float_place(p, ready, plan, most, NULL).bytes;
+    const size_t bytes = tmm__xfloat_place(p, ready, plan, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, plan, most, memory);
+    const tmm__float_memory place = tmm__xfloat_place(p, ready, plan, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
@@ -15806,10 +15690,10 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
         if (TMM__CLEAR_FLAGS && plan->slices > 1)
-            (void)cudaMemsetAsync(job.s.flags, 0,
-                                  tmm__xgemm__float_pieces(p, plan) * sizeof *job.s.flags, stream);
-        status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
-        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, plan, stream);
+            (void)cudaMemsetAsync(job.s.flags, 0, tmm__xfloat_pieces(p, plan) * sizeof *job.s.flags,
+                                  stream);
+        status = tmm__xconvert(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = tmm__xfloat_multiply(job, plan, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
@@ -15817,64 +15701,61 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
 
 /* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR FLOAT: the most lines or
    k; bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+enum { tmm__xconverted_most = TMM__FLOAT_SIZE_MAX };
 
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xprepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
-    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    (void)tmm__xfp16_operand(NULL, &bytes, lines, K, 1);
     return bytes;
 }
 
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
+static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *memory,
+                                            tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
                              along_k ? 1 : ld, 0};
     size_t offset = 0;
-    const tmm__fp16_operand to =
-        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+    const tmm__fp16_operand to = tmm__xfp16_operand(memory, &offset, request->lines, request->K, 1);
     const tmm__lines both[2] = {from, from};
     const tmm__fp16_operand operands[2] = {to, to};
     const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
+    return tmm__xconvert(request->K, both, operands, groups, 1, stream);
 }
 
 /* Operands as tmm_?gemm_prepare_A and _B left them, or NULL. */
-static inline void tmm__xgemm__halves(const tmm_prepared *const *prepared, long long K,
-                                      tmm__fp16_operand halves[2],
-                                      const tmm__fp16_operand *ready[2])
+static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K,
+                                tmm__fp16_operand halves[2], const tmm__fp16_operand *ready[2])
 {
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = prepared == NULL ? NULL : prepared[i];
         size_t offset = 0;
         ready[i] = from == NULL ? NULL : &halves[i];
         if (from == NULL) continue;
-        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, K, 1);
+        halves[i] = tmm__xfp16_operand((char *)from->memory, &offset, from->lines, K, 1);
     }
 }
 
-/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
+/* Products, as tmm__xfloat. `prepared`: operands of one that are prepared, or NULL. */
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
+                                         const tmm_prepared *const *prepared, size_t *missing)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float(p, plan, ready, missing);
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat(p, plan, ready, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
+                                           const tmm_prepared *const *prepared)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
@@ -16108,8 +15989,7 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
    Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p, (void)row;
     if (TMM__DOUBLE_TENSOR) return TMM_OK;
@@ -16137,7 +16017,7 @@ typedef struct tmm__int8_instance {
 
 /* A product, or a part of one that is done at a time, and its workspace. */
 typedef struct tmm__xint8_part {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     tmm__int8_layout layout;
     char *memory;
     tmm__int8_norm *norms;
@@ -16149,15 +16029,14 @@ typedef struct tmm__xint8_part {
 
 /* All kernels of this family wait themselves for the launch before them. `cluster`: blocks to a
    cluster, or 1. */
-static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
-                                                 int bytes, int cluster, void **arguments,
-                                                 tmm_stream stream)
+static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads, int bytes,
+                                           int cluster, void **arguments, tmm_stream stream)
 {
     return tmm__launch_clusters(kernel, grid, threads, cluster, 1, bytes, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */
-static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+static inline const tmm__int8_instance *tmm__xint8_instance(int n)
 {
 #define TMM__ROW(pass, name, cols) \
     {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
@@ -16168,36 +16047,35 @@ static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
 
 /* The instance of which the rounds over all multiprocessors take least, and that a block has shared
    memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
-static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
-                                                              double planes)
+static inline const tmm__int8_instance *tmm__xint8_best(double down, double pieces_across,
+                                                        double planes)
 {
     const tmm__device *device = tmm__current_device();
     const tmm__int8_instance *i;
     double least = HUGE_VAL;
     int best = -1;
-    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+    for (int n = 0; (i = tmm__xint8_instance(n)) != NULL; n++) {
         if (i->bytes > device->shared) continue;
         const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
         const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
         const double time = ceil(tiles / device->processors) * each;
         if (time <= least) least = time, best = n;
     }
-    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+    return best < 0 ? NULL : tmm__xint8_instance(TMM__INT8_INSTANCE(best));
 }
 
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 {
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__xgemm__int8_best(1, 1, 1) != NULL;
+           tmm__xint8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
    units. */
-static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
-                                                  const tmm__int8_state *state)
+static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     long long K = part->p.K;
@@ -16217,13 +16095,12 @@ static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
                              &part->norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_norms,
-                                         dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
-                                         part->p.stream);
+        status =
+            tmm__xint8_launch((const void *)tmm__xgemm_int8_norms, dim3(groups, (unsigned)chunks),
+                              256, 0, 1, of_norms, part->p.stream);
         if (status == TMM_OK)
-            status =
-                tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
-                                        256, 0, 1, of_scales, part->p.stream);
+            status = tmm__xint8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
+                                       256, 0, 1, of_scales, part->p.stream);
     }
     void *arguments[] = {&K,
                          &groups_A,
@@ -16236,15 +16113,15 @@ static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
                          &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_residues,
-                                         dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                         part->p.stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
+                                   dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
+                                   part->p.stream);
     return status;
 }
 
 /* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
    empty, without its barriers in static shared memory. */
-static inline int tmm__xgemm__int8_by_wgmma(void)
+static inline int tmm__xint8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
     return tmm__compiled((const void *)tmm__xgemm_int8_wgmma)->static_shared > 0 &&
@@ -16252,23 +16129,21 @@ static inline int tmm__xgemm__int8_by_wgmma(void)
 }
 
 /* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
-static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xint8_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
-           tmm__xgemm__converted_fits(p->M, p->N, p->K) && tmm__xgemm__fits(row->value, p) &&
-           (tmm__xgemm__int8_by_wgmma() ||
-            (tmm__current_device()->capability >= 75 && !tmm__xgemm__tensor_pays()));
+           tmm__xconverted_fits(p->M, p->N, p->K) && tmm__xfits(row->value, p) &&
+           (tmm__xint8_by_wgmma() ||
+            (tmm__current_device()->capability >= 75 && !tmm__xtensor_pays()));
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xint8_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int wgmma = tmm__xgemm__int8_by_wgmma();
+    const int wgmma = tmm__xint8_by_wgmma();
     /* Tiles are filled up: those of a cluster by wgmma. */
     const double rows = wgmma ? TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER : 128;
     const double cols = wgmma ? TMM__INT8_WGMMA_COLS : 128, depth = wgmma ? TMM__INT8_K : 64;
@@ -16285,8 +16160,7 @@ static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
 }
 
 /* The products of bytes: of units if `state` is NULL. */
-static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
-                                                   tmm__int8_state *state)
+static inline tmm_status tmm__xint8_multiply(const tmm__xint8_part *part, tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
@@ -16306,7 +16180,7 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
     void *arguments[] = {&job};
-    if (tmm__xgemm__int8_by_wgmma()) {
+    if (tmm__xint8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down =
@@ -16314,37 +16188,35 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
         job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
-                                       dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                       TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                       part->p.stream);
+        return tmm__xint8_launch((const void *)tmm__xgemm_int8_wgmma,
+                                 dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                 TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
+                                 part->p.stream);
     }
-    const tmm__int8_instance *i =
-        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
-                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
+    const tmm__int8_instance *i = tmm__xint8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                                                  state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
-                                   256, i->bytes, 1, arguments, part->p.stream);
+    return tmm__xint8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                             i->bytes, 1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
-static inline int tmm__xgemm__int8_fp64(const tmm__xgemm__product *p)
+static inline int tmm__xint8_fp64(const tmm__xproduct *p)
 {
-    return TMM__INT8_FP64(tmm__xgemm__tensor_pays()) && tmm__xgemm__tensor_fits() &&
-           tmm__xgemm__fits(TMM_TENSOR, p);
+    return TMM__INT8_FP64(tmm__xtensor_pays()) && tmm__xtensor_fits() && tmm__xfits(TMM_TENSOR, p);
 }
 
 /* All launches of a part. `moduli`: so many; 0: the device chooses. */
-static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
+static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
 {
     const tmm__int8_layout *l = &part->layout;
-    const tmm__xgemm__product *p = &part->p;
+    const tmm__xproduct *p = &part->p;
     const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
-    int pays = tmm__xgemm__tensor_pays();
+    int pays = tmm__xtensor_pays();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
     float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
@@ -16358,7 +16230,7 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
     job.state = state;
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
-    job.fp64_elsewhere = moduli == 0 && tmm__xgemm__int8_fp64(p);
+    job.fp64_elsewhere = moduli == 0 && tmm__xint8_fp64(p);
     job.alpha = p->alpha, job.beta = p->beta;
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
@@ -16367,40 +16239,40 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
     if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
         status =
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
-    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, NULL);
-    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, NULL);
+    if (status == TMM_OK) status = tmm__xint8_convert(part, NULL);
+    if (status == TMM_OK) status = tmm__xint8_multiply(part, NULL);
     int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_choice,
-                                         dim3(pieces < 2 * processors ? pieces : 2 * processors),
-                                         128, 0, 1, of_choice, p->stream);
-    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, state);
-    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, state);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_choice,
+                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128, 0,
+                                   1, of_choice, p->stream);
+    if (status == TMM_OK) status = tmm__xint8_convert(part, state);
+    if (status == TMM_OK) status = tmm__xint8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0,
-                                         1, of_sums, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0, 1,
+                                   of_sums, p->stream);
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_open,
-                                         dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
-                                         0, 1, of_open, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_open,
+                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256, 0, 1,
+                                   of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
-        tmm__xgemm__product all = *p;
+        tmm__xproduct all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xplan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xrow(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
 
 /* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
    all moduli. `memory` has what tmm__int8_prepared says. */
-static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, long long K,
-                                                  int is_B, char *memory, tmm_stream stream)
+static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long long K, int is_B,
+                                            char *memory, tmm_stream stream)
 {
     const long long k = tmm__int8_part_of_k(K), lines = from->lines;
     tmm__int8_state *state = (tmm__int8_state *)memory;
@@ -16420,16 +16292,15 @@ static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, l
         part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
         part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
         tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
-        status = tmm__xgemm__int8_convert(&part, NULL);
-        if (status == TMM_OK) status = tmm__xgemm__int8_convert(&part, state);
+        status = tmm__xint8_convert(&part, NULL);
+        if (status == TMM_OK) status = tmm__xint8_convert(&part, state);
     }
     return status;
 }
 
 /* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
    prepared, whose k is cut as they are. */
-static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N, long long *K,
-                                                      int ready)
+static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long long *K, int ready)
 {
     int cut_k = !ready;
 #ifdef TMM_EPILOGUE
@@ -16440,10 +16311,10 @@ static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N
 }
 
 /* Operand number i of a part whose first line and k these are: from where, and where it is. */
-static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
-                                          long long line0, long long k0)
+static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
+                                    long long line0, long long k0)
 {
-    const tmm__xgemm__product *q = &part->p;
+    const tmm__xproduct *q = &part->p;
     const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
     const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
     tmm__int8_operand *o = &part->operands[i];
@@ -16461,15 +16332,14 @@ static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tm
 /* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
    are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
-                                                   const tmm_prepared *const *prepared,
-                                                   size_t *missing)
+static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
+                                             const tmm_prepared *const *prepared, size_t *missing)
 {
     const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
     int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
     int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    const size_t bytes = tmm__xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
+    const size_t bytes = tmm__xint8_parts(&m, &n, &k, is_ready).bytes;
     tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.memory = (char *)tmm__workspace(bytes, p->stream);
@@ -16480,7 +16350,7 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
-                    tmm__xgemm__product *q = &part.p;
+                    tmm__xproduct *q = &part.p;
                     *q = *p;
                     q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
                     q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
@@ -16491,9 +16361,9 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
                     if (k0 > 0) q->beta = 1;
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
-                    tmm__xgemm__int8_place(&part, 0, ready[0], m0, k0);
-                    tmm__xgemm__int8_place(&part, 1, ready[1], n0, k0);
-                    status = tmm__xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
+                    tmm__xint8_place(&part, 0, ready[0], m0, k0);
+                    tmm__xint8_place(&part, 1, ready[1], n0, k0);
+                    status = tmm__xint8_run(&part, TMM__INT8_FIXED(moduli));
                 }
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
@@ -16501,42 +16371,41 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
 
 /* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
    k; bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
+enum { tmm__xconverted_most = TMM__INT8_SIZE_MAX };
 
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xprepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
     (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
     return bytes;
 }
 
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
+static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *memory,
+                                            tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
                                   along_k ? 1 : ld};
-    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+    return tmm__xint8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-/* Products, as gemm__int8_products; its plan has nothing that a launch needs. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
+/* Products, as tmm__xint8_products; its plan has nothing that a launch needs. */
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
+                                         const tmm_prepared *const *prepared, size_t *missing)
 {
     (void)plan;
-    return tmm__xgemm__int8_products(p, prepared, missing);
+    return tmm__xint8_products(p, prepared, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
+                                           const tmm_prepared *const *prepared)
 {
     long long M = p->M, N = p->N, K = p->K;
     const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
     (void)plan;
-    return tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
+    return tmm__xint8_parts(&M, &N, &K, ready).bytes;
 }
 #endif
 #endif
@@ -16544,8 +16413,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
    Uses: launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
-static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -16555,14 +16423,14 @@ static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
 }
 
 #if TMM__CONVERTS
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan);
 #endif
 
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel)
 {
 #define TMM__NAME(value, string)              {value, 0, NULL, NULL, NULL, NULL},
 #define TMM__KERNEL(value, string, tile, ...) {value, tile, __VA_ARGS__},
-    static const tmm__xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+    static const tmm__xkernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
 #undef TMM__NAME
 #undef TMM__KERNEL
     if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].takes == NULL) return NULL;
@@ -16570,7 +16438,7 @@ static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
 }
 
 /* May TMM_AUTO take this kernel? */
-static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p)
+static inline int tmm__xeligible(const tmm__xkernel *row, const tmm__xproduct *p)
 {
     const double most = INT_MAX, tile = row->tile;
     return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
@@ -16578,10 +16446,9 @@ static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm_
 
 /* A product as its plans are compared: not empty, all of a batch at once. `tensor`: elements may be
    split. */
-static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product *given,
-                                                       long long batch, int tensor)
+static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long batch, int tensor)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
@@ -16590,34 +16457,32 @@ static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product
 
 /* The rule of TMM_AUTO: the plan that should take the least time; of equal ones, the first of
    the list. */
-static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
-                                      tmm__plan *best)
+static inline void tmm__xchoose(const tmm__xproduct *given, long long batch, int tensor,
+                                tmm__plan *best)
 {
-    const tmm__xgemm__product p = tmm__xgemm__compared(given, batch, tensor);
+    const tmm__xproduct p = tmm__xcompared(given, batch, tensor);
     tmm__plan plan;
     best->value = TMM_AUTO, best->time = HUGE_VAL;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
-        if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        tmm__xgemm__plan_by(row->value, &p, &plan);
+        const tmm__xkernel *row = tmm__xrow((tmm_kernel)k);
+        if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &p)) continue;
+        tmm__xplan_by(row->value, &p, &plan);
         if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
+    if (best->value == TMM_AUTO) tmm__xplan_by(TMM_REGISTER_128, &p, best);
 }
 
-static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
-                                            int tensor)
+static inline tmm_kernel tmm__xchoice(const tmm__xproduct *given, long long batch, int tensor)
 {
     tmm__plan plan;
-    tmm__xgemm__choose(given, batch, tensor, &plan);
+    tmm__xchoose(given, batch, tensor, &plan);
     return plan.value;
 }
 
 /* What a launcher gets for the first launch of a batch. */
-static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__product *given,
-                                                           long long batch)
+static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long long batch)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
     if ((TMM_SUM)p.alpha == 0) p.K = 0;
@@ -16634,8 +16499,8 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
 /* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty; valid
    until the next call. A thread keeps its latest plans: making all of them takes as long as a
    launch. The key is all that a plan may depend on. */
-static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
-                                                      const tmm__xgemm__product *p, long long batch)
+static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xproduct *p,
+                                                long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -16655,24 +16520,23 @@ static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
     tmm__plan *plan = &known[place].plan;
     if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
-    const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
+    const tmm__xproduct first = tmm__xfirst_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        tmm__xchoose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
         kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
-    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        tmm__xgemm__plan_by(kernel, &first, plan);
+    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID) tmm__xplan_by(kernel, &first, plan);
     memcpy(known[place].key, key, sizeof key);
     return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
 {
-    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.alpha = 1, p.ldc = N;
-    return tmm__xgemm__choice(&p, batch, TMM__ASKED_TENSOR);
+    return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
@@ -16681,8 +16545,8 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
-static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, long long strideC,
-                                       long long batch)
+static inline int tmm__xoverlaps(long long M, long long N, long long ldc, long long strideC,
+                                 long long batch)
 {
     for (long long s = 1; s < batch && s <= 4096; s++) {
         long long offset = s * strideC, rows = offset / ldc;
@@ -16694,8 +16558,8 @@ static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, 
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const long long strides[3],
-                                                 long long batch)
+static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long long strides[3],
+                                           long long batch)
 {
     const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
@@ -16711,7 +16575,7 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
     if (strides[2] == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is 0: the products would overwrite each other");
-    if (tmm__xgemm__overlaps(M, N, ldc, strides[2], batch))
+    if (tmm__xoverlaps(M, N, ldc, strides[2], batch))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
@@ -16720,57 +16584,54 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 }
 
 /* The tile with which TMM_REGISTER should be faster. */
-static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
-                                                   long long batch)
+static inline tmm_kernel tmm__xregister_tile(const tmm__xproduct *given, long long batch)
 {
     if (!TMM__ALL_TILES) return TMM_REGISTER_128;
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xplan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xplan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
 /* What stands behind a name: TMM_AUTO for a conversion that cannot be used, others for kernels
    that this type or product does not have, the better tile of TMM_REGISTER. */
-static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch)
+static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct *p,
+                                          long long batch)
 {
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__converted_fits(p->M, p->N, p->K)))
+        ((TMM_SUM)p->alpha == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xgemm__skinny_fits(p)) kernel = TMM_DIRECT;
-    if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xskinny_fits(p)) kernel = TMM_DIRECT;
+    if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. */
     if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
-        kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
-                                                                              : TMM_REGISTER;
+        kernel = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 #endif
     if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
     if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
         kernel = TMM_SHARED;
-    if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
+    if (kernel == TMM_REGISTER) kernel = tmm__xregister_tile(p, batch);
     return kernel;
 }
 
 /* The same, and the choice of TMM_AUTO for a batch that is not empty. */
-static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             long long batch)
+static inline tmm_kernel tmm__xresolve(tmm_kernel kernel, const tmm__xproduct *p, long long batch)
 {
-    kernel = tmm__xgemm__stands_for(kernel, p, batch);
+    kernel = tmm__xstands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    return tmm__xgemm__known_plan(kernel, p, batch)->value;
+    return tmm__xknown_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
-static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_status tmm__xtakes(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     const long long M = p->M, N = p->N;
     if (row == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
@@ -16785,49 +16646,48 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 }
 
 /* Products of one launch, by a kernel that takes them. */
-static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_status tmm__xrun(tmm_kernel kernel, const tmm__xproduct *p)
 {
     tmm__plan plan;
-    tmm__xgemm__plan_by(kernel, p, &plan);
-    return tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xplan_by(kernel, p, &plan);
+    return tmm__xrow(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
 /* KERNEL TENSOR FLOAT or INT8; strictly, if there is no memory for its operands. */
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan)
 {
     size_t missing = 0;
-    tmm_status status = tmm__xgemm__converted(p, plan, NULL, &missing);
+    tmm_status status = tmm__xconverted(p, plan, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__stands_for(kernel, p, p->batch);
-    status = tmm__xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
+    tmm_kernel kernel = tmm__xfits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = tmm__xstands_for(kernel, p, p->batch);
+    status = tmm__xtakes(kernel, p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, p);
 }
 #endif
 
 /* Products of a batch whose arguments have been checked. */
-static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__product *given,
-                                           long long batch)
+static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *given, long long batch)
 {
-    kernel = tmm__xgemm__stands_for(kernel, given, batch);
+    kernel = tmm__xstands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
     tmm__plan next;
-    tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
+    tmm_status status = chooses ? TMM_OK : tmm__xtakes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
-    if (chooses) status = tmm__xgemm__takes(plan->value, given);
-    tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
+    const tmm__plan *plan = tmm__xknown_plan(kernel, given, batch);
+    if (chooses) status = tmm__xtakes(plan->value, given);
+    tmm__xproduct p = tmm__xfirst_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xplan_by(plan->value, &p, &next);
             plan = &next;
         }
-        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xrow(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -16844,15 +16704,15 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
-    if (status == TMM_OK) status = tmm__xgemm__check_batch(&operands, strides, batch);
+    if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
     *tmm__device_of_product() = tmm__current_device();
-    status = tmm__xgemm__batch(kernel, &p, batch);
+    status = tmm__xbatch(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
         return tmm__blame_operand(&operands, status);
@@ -16891,14 +16751,14 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
    Uses: launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
-static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm__load tmm__xplanned(const tmm__xproduct *p, const tmm__plan *plan)
 {
     const int simple = plan->value <= TMM_REGISTER_128 || plan->value == TMM_DIRECT;
-    tmm__load load = tmm__xgemm__load(p,
-                                      simple                     ? TMM__COST_SIMPLE
-                                      : plan->value == TMM_OUTER ? TMM__COST_OUTER
-                                                                 : TMM__COST_TENSOR,
-                                      plan->tile_m, plan->tile_n);
+    tmm__load load = tmm__xload(p,
+                                simple                     ? TMM__COST_SIMPLE
+                                : plan->value == TMM_OUTER ? TMM__COST_OUTER
+                                                           : TMM__COST_TENSOR,
+                                plan->tile_m, plan->tile_n);
     if (plan->value == TMM_DIRECT) load.copied = 0; /* neighbours find most of it in L1 */
 #if TMM__CONVERTS
     /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a
@@ -16913,11 +16773,11 @@ static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const 
     return load;
 }
 
-static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__product *p,
-                                          const tmm__plan *plan, int chosen)
+static inline void tmm__xwrite_plan(tmm__text *t, const tmm__xproduct *p, const tmm__plan *plan,
+                                    int chosen)
 {
-    const tmm__load load = tmm__xgemm__planned(p, plan);
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(plan->value);
+    const tmm__load load = tmm__xplanned(p, plan);
+    const tmm__xkernel *row = tmm__xrow(plan->value);
     tmm__write(t, "%c %-13s", chosen ? '*' : ' ', tmm_kernel_string(plan->value));
     if (plan->time < HUGE_VAL)
         tmm__write(t, "%10.2f us", 1e-3 * plan->time);
@@ -16926,23 +16786,21 @@ static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__produc
     tmm__write(t, "  tile %d x %d, instance %d", plan->tile_m, plan->tile_n, plan->instance);
     tmm__write_cut(t, plan);
     tmm__write(t, "; bound by %s", tmm__bound(&load));
-    if (row->competes == NULL || !tmm__xgemm__eligible(row, p)) tmm__write(t, "; only by name");
+    if (row->competes == NULL || !tmm__xeligible(row, p)) tmm__write(t, "; only by name");
     tmm__write(t, "\n");
 }
 
 /* A line for each kernel: the chosen one, others by predicted time, then those that refuse. */
-static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__product *p,
-                                             tmm_kernel chosen)
+static inline void tmm__xwrite_kernels(tmm__text *t, const tmm__xproduct *p, tmm_kernel chosen)
 {
     tmm__plan plans[TMM_KERNEL_COUNT];
     int count = 0;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        if (tmm__xgemm__row((tmm_kernel)k) == NULL ||
-            tmm__xgemm__takes((tmm_kernel)k, p) != TMM_OK ||
-            tmm__xgemm__stands_for((tmm_kernel)k, p, p->batch) != (tmm_kernel)k)
+        if (tmm__xrow((tmm_kernel)k) == NULL || tmm__xtakes((tmm_kernel)k, p) != TMM_OK ||
+            tmm__xstands_for((tmm_kernel)k, p, p->batch) != (tmm_kernel)k)
             continue;
         tmm__plan plan;
-        tmm__xgemm__plan_by((tmm_kernel)k, p, &plan);
+        tmm__xplan_by((tmm_kernel)k, p, &plan);
         int at = count++;
         for (; at > 0 && plans[at - 1].value != chosen &&
                (plan.value == chosen || plan.time < plans[at - 1].time);
@@ -16950,15 +16808,14 @@ static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__pro
             plans[at] = plans[at - 1];
         plans[at] = plan;
     }
-    for (int n = 0; n < count; n++) tmm__xgemm__write_plan(t, p, &plans[n], n == 0);
+    for (int n = 0; n < count; n++) tmm__xwrite_plan(t, p, &plans[n], n == 0);
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm_kernel kernel = (tmm_kernel)k,
-                         other = tmm__xgemm__stands_for(kernel, p, p->batch);
-        if (tmm__xgemm__row(kernel) == NULL) continue;
+        const tmm_kernel kernel = (tmm_kernel)k, other = tmm__xstands_for(kernel, p, p->batch);
+        if (tmm__xrow(kernel) == NULL) continue;
         if (other != kernel)
             tmm__write(t, "  %-13s  no: it stands for %s here\n", tmm_kernel_string(kernel),
                        tmm_kernel_string(other));
-        else if (tmm__xgemm__takes(kernel, p) != TMM_OK)
+        else if (tmm__xtakes(kernel, p) != TMM_OK)
             tmm__write(t, "  %-13s  no: %s\n", tmm_kernel_string(kernel), tmm__message());
     }
 }
@@ -16991,18 +16848,18 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
                          "gpu is '%s': no GPU that this header has measured has that in its name",
                          gpu);
     memcpy(message, tmm__message(), sizeof message);
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     tmm__plan best;
     p.alpha = 1, p.ldc = N;
     if (batch > 1) p.strideA = M * K, p.strideB = K * N, p.strideC = M * N;
     *tmm__device_of_product() = &device;
-    tmm__xgemm__choose(&p, batch, tensor, &best);
-    p = tmm__xgemm__compared(&p, batch, tensor);
+    tmm__xchoose(&p, batch, tensor, &best);
+    p = tmm__xcompared(&p, batch, tensor);
     tmm__write(&t, "%lld x %lld x %lld, batch %lld, on %s%s, sm_%d with %d multiprocessors: %s\n",
                M, N, K, batch, strncmp(device.gpu.device, "by ", 3) == 0 ? "a GPU " : "",
                device.gpu.device, device.capability, device.processors,
                tmm_kernel_string(best.value));
-    tmm__xgemm__write_kernels(&t, &p, best.value);
+    tmm__xwrite_kernels(&t, &p, best.value);
     if (device.capability >= 90 && !TMM__CLUSTER_LAUNCH)
         tmm__write(&t, "Without clusters, which this program was not compiled for.\n");
     *tmm__device_of_product() = NULL;
@@ -17019,7 +16876,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
-    const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
+    const long long most = tmm__xconverted_most, elements = 1ll << 58; /* in size_t */
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
@@ -17027,13 +16884,13 @@ TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(TMM__CONVERTING), lines, K);
-    if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
+    if (lines > 0 && K > 0) *bytes = tmm__xprepared_bytes(lines, K);
     return TMM_OK;
 }
 
 /* Prepares what `request` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t bytes,
-                                             tmm_prepared *prepared, tmm_stream stream)
+static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes,
+                                       tmm_prepared *prepared, tmm_stream stream)
 {
     const int is_B = request->is_B;
     const tmm_op op = request->op;
@@ -17065,7 +16922,7 @@ static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    if (needed > 0) status = tmm__xgemm__convert_once(request, (char *)memory, stream);
+    if (needed > 0) status = tmm__xconvert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -17081,7 +16938,7 @@ TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, con
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
-    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xprepare(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
@@ -17090,7 +16947,7 @@ TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, con
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
-    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xprepare(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
@@ -17103,8 +16960,8 @@ TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 }
 
 /* An error if the product is too large, or if what is prepared does not fit it. */
-static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, long long K,
-                                                    const tmm_tensor_options *options)
+static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
@@ -17135,22 +16992,22 @@ static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, lo
 }
 
 /* What options are if there are none. */
-static const tmm_tensor_options tmm__xgemm__no_options = {NULL, NULL};
+static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
-    if (options == NULL) options = &tmm__xgemm__no_options;
-    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
-    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
+    if (options == NULL) options = &tmm__xno_options;
+    tmm_status status = tmm__xcheck_prepared(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xconverted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
-    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
     return TMM_OK;
 }
 
@@ -17160,8 +17017,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
-    if (options == NULL) options = &tmm__xgemm__no_options;
-    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
+    if (options == NULL) options = &tmm__xno_options;
+    tmm_status status = tmm__xcheck_prepared(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -17174,7 +17031,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
         if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
-        const long long bytes = (long long)tmm__xgemm__prepared_bytes(ready->lines, K);
+        const long long bytes = (long long)tmm__xprepared_bytes(ready->lines, K);
         const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
         const tmm__area area = tmm__area_of_operand(&operands, 2);
         if (bytes > 0 && tmm__areas_meet(&memory, &area))
@@ -17183,17 +17040,17 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
+    if ((TMM_SUM)alpha == 0 || !tmm__xconverted_fits(M, N, K))
         return tmm__xgemm_with(TMM__CONVERTING, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
                                ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xconverted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -17247,31 +17104,29 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
-static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xproduct *p)
 {
 #if TMM__CONVERTS
-    tmm__xgemm__product square =
-        tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    tmm__xproduct square = tmm__xmake_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm__xgemm__choice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
-    if (kernel == TMM__CONVERTING && tmm__xgemm__converted_fits(p->M, p->N, p->K)) return kernel;
+        kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
+    if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    if (kernel == TMM_AUTO && tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p))
-        kernel = TMM_TENSOR;
+    if (kernel == TMM_AUTO && tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p)) kernel = TMM_TENSOR;
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
-        tmm__xgemm__fits(TMM_PIPELINED, p))
+        tmm__xfits(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
 #endif
-    return tmm__xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
+    return tmm__xresolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
-static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block_product *block,
-                                           tmm_stream stream)
+static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_product *block,
+                                     tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
@@ -17285,18 +17140,17 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (K <= 0)
         return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
-    tmm__xgemm__product p =
-        tmm__xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
     p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
-    const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
+    const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm__xgemm__plan_by(kernel, &p, &plan);
-        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xplan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xconverted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",
@@ -17305,8 +17159,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     }
 #endif
     p.allowed = job->allowed;
-    tmm_status status = tmm__xgemm__takes(kernel, &p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, &p);
+    tmm_status status = tmm__xtakes(kernel, &p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17332,13 +17186,13 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xgemm__block;
+    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
 /* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
-static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
-                                                long long M, long long N, long long K, int reads)
+static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part *p, long long M,
+                                          long long N, long long K, int reads)
 {
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
@@ -17354,8 +17208,7 @@ static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tm
 }
 
 /* An error if C of a part has an element in common with A or B of any. */
-static inline tmm_status tmm__xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
-                                                 int count)
+static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *parts, int count)
 {
     const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
     const long long N = job->N, K = job->K;
@@ -17403,7 +17256,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm__xgemm__check_part(opA, opB, p, M, N, K, reads);
+        status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -17427,8 +17280,8 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xgemm__block;
-    status = tmm__xgemm__check_parts(&job, parts, count);
+    job.launch = tmm__xblock;
+    status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
@@ -17439,8 +17292,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
-static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xgemm__product *p, long long i0,
-                                                       long long j0)
+static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long long i0, long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
     const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
@@ -17479,13 +17331,13 @@ static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xgemm__product
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xgemm__cpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
-                                         TMM_TYPE *C, int threads)
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
+                                   TMM_TYPE *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
-    tmm__xgemm__product p = tmm__xgemm__make_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
+    tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
     p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
@@ -17495,7 +17347,7 @@ static inline tmm_status tmm__xgemm__cpu(const tmm__operands *o, TMM_TYPE alpha,
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long long block = 0; block < across * down; block++)
-        tmm__xgemm__cpu_block(&p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
+        tmm__xcpu_block(&p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
@@ -17506,7 +17358,7 @@ TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long
 {
     const tmm__operands operands = {
         opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
-    return tmm__xgemm__cpu(&operands, alpha, beta, C, 1);
+    return tmm__xcpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17518,8 +17370,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
     const tmm__operands operands = {
         opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
-    return tmm__xgemm__cpu(&operands, alpha, beta, C,
-                           threads > 0 ? threads : omp_get_max_threads());
+    return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)operands, (void)beta;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,

@@ -17,7 +17,7 @@ EVERYWHERE = {"once/set_aside.h", "once/give_back.h", "once/names.h", "type/begi
 SETTING = {"ready_made.h", "type/instances.h"}
 # Options of the caller; and functions that are declared low and defined high, by which a launcher
 # reaches another kernel.
-APART = {"TMM_TILE", "TMM_EPILOGUE", "tmm__xgemm__row", "tmm__xgemm__split"}
+APART = {"TMM_TILE", "TMM_EPILOGUE", "tmm__xrow", "tmm__xsplit"}
 # These declare what later parts define.
 DECLARING = {"once/functions.h": r"once/", "type/api.h": r"once/", "checks.h": r"once/"}
 # What a part may use: (its path, what it must not use, why). The first group of a path is {}.

@@ -21,7 +21,7 @@ typedef struct tmm__plan {
     long long blocks;   /* of a product and slice; OUTER: along N */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
-    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int depth;                /* OUTER: k in shared memory, 0: none */

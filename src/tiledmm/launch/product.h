@@ -4,7 +4,7 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
    column to column, from product to product. */
-typedef struct tmm__xgemm__product {
+typedef struct tmm__xproduct {
     long long M, N, K;
     TMM_TYPE alpha;
     const TMM_TYPE *A;
@@ -22,13 +22,12 @@ typedef struct tmm__xgemm__product {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
-} tmm__xgemm__product;
+} tmm__xproduct;
 
-static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
-                                                           long long N, long long K, long long lda,
-                                                           long long ldb)
+static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long M, long long N,
+                                               long long K, long long lda, long long ldb)
 {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     memset((void *)&p, 0, sizeof p);
     p.M = M, p.N = N, p.K = K;
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
@@ -42,8 +41,7 @@ static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op op
      : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
                       : (int)TMM__TUNED_AS_OTHER)
 
-static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
-                                         int cols)
+static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, int rows, int cols)
 {
     const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
     tmm__load load;
@@ -65,48 +63,46 @@ static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__fami
 }
 
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
-typedef struct tmm__xgemm__kernel {
+typedef struct tmm__xkernel {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
-    tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    tmm_status (*takes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
-    int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    int (*competes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
     /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if no
        instance fits this device, of which `launch` tells. */
-    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                 tmm__plan *plan);
+    void (*plan)(const tmm__xproduct *p, const struct tmm__xkernel *row, tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
-    tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
-} tmm__xgemm__kernel;
+    tmm_status (*launch)(const tmm__xproduct *p, const tmm__plan *plan);
+} tmm__xkernel;
 
-/* The row of a kernel; NULL for none, or a name that gemm__stands_for replaces. The table is in
+/* The row of a kernel; NULL for none, or a name that tmm__xstands_for replaces. The table is in
    type/choose.h: a launcher that launches another finds it there. */
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                       tmm__plan *plan)
+static inline void tmm__xplan_by(tmm_kernel kernel, const tmm__xproduct *p, tmm__plan *plan)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
     row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
-static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
+static inline long long tmm__xlda(const tmm__xproduct *p)
 {
     return p->csA == 1 ? p->rsA : p->csA;
 }
 
-static inline long long tmm__xgemm__ldb(const tmm__xgemm__product *p)
+static inline long long tmm__xldb(const tmm__xproduct *p)
 {
     return p->csB == 1 ? p->rsB : p->csB;
 }
 
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
-static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments)
+static inline int tmm__xarguments(tmm__xproduct *p, void **arguments)
 {
     void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
                           &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
@@ -118,7 +114,7 @@ static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments
 /* Can KERNEL PIPELINED take this K and these leading dimensions, or TENSOR of double? Steps must
    fit in 32 bits, and so must the distance of the lines that a thread copies one after the
    other, 16 apart (32 at most in TENSOR). */
-static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
+static inline int tmm__xreaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
@@ -126,26 +122,24 @@ static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long 
 }
 
 /* The number of tiles must fit in 32 bits, too. */
-static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline int tmm__xfits(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
+    return tmm__xreaches(kernel, p->K, tmm__xlda(p), tmm__xldb(p)) &&
            ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
 }
 
 /* The error if it does not reach. */
-static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xcheck_reach(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const long long lda = tmm__xgemm__lda(p), ldb = tmm__xgemm__ldb(p);
-    if (tmm__xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    if (tmm__xreaches(row->value, p->K, lda, ldb)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
                      tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
 /* The same for KERNEL SMALL, DIRECT and OUTER: K alone counts, or its steps of 8 in SMALL. */
-static inline tmm_status tmm__xgemm__check_k(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (p->K <= (row->value == TMM_SMALL ? 8ll * INT_MAX - 8 : INT_MAX)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: K (%lld) is too large for it",
@@ -154,38 +148,36 @@ static inline tmm_status tmm__xgemm__check_k(const tmm__xgemm__product *p,
 
 #if TMM__FAST
 /* What TMM_AUTO asks of all kernels with asynchronous copies. */
-static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm__xgemm__fits(row->value, p);
+           tmm__xfits(row->value, p);
 }
 
 /* Can KERNEL TENSOR of double run on the current device? And is it faster there than
    multiply-adds one by one? Others have few tensor-core units for double. */
-static inline int tmm__xgemm__tensor_fits(void)
+static inline int tmm__xtensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
-static inline int tmm__xgemm__tensor_pays(void)
+static inline int tmm__xtensor_pays(void)
 {
     int capability = tmm__current_device()->capability;
-    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+    return tmm__xtensor_fits() && (capability == 80 || capability == 90 || capability == 100);
 }
 
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
-typedef struct tmm__xgemm__memory {
+typedef struct tmm__xmemory {
     char *all; /* from the pool; NULL: none was needed, or there was none */
     size_t bytes;
     TMM_TYPE *packed_A, *packed_B;
-} tmm__xgemm__memory;
+} tmm__xmemory;
 
 /* Operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule needs
    them in memory. 0 if there is too little. */
-static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
-                                       long long pitchA, long long pitchB, size_t tile,
-                                       tmm_stream stream)
+static inline int tmm__xallocate(tmm__xmemory *memory, tmm__schedule *s, long long K,
+                                 long long pitchA, long long pitchB, size_t tile, tmm_stream stream)
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
@@ -207,9 +199,9 @@ static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* For the operands that have a pitch; afterwards *p and *s are those of packed ones. */
-static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
-                                          const tmm__xgemm__memory *memory, long long pitchA,
-                                          long long pitchB)
+static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
+                                             const tmm__xmemory *memory, long long pitchA,
+                                             long long pitchB)
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
@@ -227,27 +219,26 @@ static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule 
 
 /* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
    REDUCE behind it where the plan has them. */
-static inline tmm_status tmm__xgemm__divided(const tmm__xgemm__product *given,
-                                             const tmm__plan *plan)
+static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xproduct product = *given, *p = &product;
     tmm__plan c = *plan;
     tmm__schedule *s = &c.s;
-    tmm__xgemm__memory memory;
+    tmm__xmemory memory;
     const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
-    if (!tmm__xgemm__allocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(plan->value, p, &c);
+        tmm__xplan_by(plan->value, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-    status = tmm__xgemm__pack(p, s, &memory, c.pitchA, c.pitchB);
+    status = tmm__xpack_operands(p, s, &memory, c.pitchA, c.pitchB);
 #endif
 #if TMM__DOUBLE_TENSOR
     s->unless = p->unless;
 #endif
     void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
+    int count = tmm__xarguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
     const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;

@@ -76,6 +76,9 @@
 #endif
 #endif
 
+/* What a function of kernels begins with. */
+#define TMM__DEVICE static __device__ __forceinline__
+
 /* However the file is compiled: nvcc gives the host compiler no -O of its own. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TMM__OPTIMIZE __attribute__((optimize("O3")))

@@ -5,7 +5,7 @@
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
 #ifdef __CUDA_ARCH__
-static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
+TMM__DEVICE int tmm__mad(int a, int b, int sum)
 {
     int result;
     asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -23,8 +23,7 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
-                                                       int valid)
+TMM__DEVICE void tmm__copy_zfill(void *shared, const void *global, int bytes, int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -54,15 +53,13 @@ static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void 
 }
 
 /* The same, all or nothing. */
-static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
-                                                       bool valid)
+TMM__DEVICE void tmm__copy_async(void *shared, const void *global, int bytes, bool valid)
 {
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
-static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
-                                                      bool near)
+TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bool near)
 {
 #if TMM__ASYNC
     asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
@@ -78,7 +75,7 @@ static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *
 }
 
 /* Ends a group of copies. */
-static __device__ __forceinline__ void tmm__copy_commit(void)
+TMM__DEVICE void tmm__copy_commit(void)
 {
 #if TMM__ASYNC
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -117,7 +114,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
 /* Read %tid.x and %ctaid.x again, so that they need no registers across a main loop. */
-static __device__ __forceinline__ int tmm__thread(void)
+TMM__DEVICE int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
     int thread;
@@ -128,7 +125,7 @@ static __device__ __forceinline__ int tmm__thread(void)
 #endif
 }
 
-static __device__ __forceinline__ int tmm__block(void)
+TMM__DEVICE int tmm__block(void)
 {
 #if defined(__CUDA_ARCH__)
     int block;
@@ -142,8 +139,7 @@ static __device__ __forceinline__ int tmm__block(void)
 /* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
    otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
    one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
-static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool enabled)
+TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -168,8 +164,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
 #endif
 }
 
-static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool enabled)
+TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -193,8 +188,7 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
-                                                            long long first, long long end)
+TMM__DEVICE unsigned tmm__column_mask(long long col, int count, long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -210,15 +204,13 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 /* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
    flag after a barrier of its block. One thread of another block waits for it before a barrier
    of that block, which then sees what the first has written. */
-static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
-                                                     unsigned long long value)
+TMM__DEVICE void tmm__flag_set(unsigned long long *flag, unsigned long long value)
 {
     __threadfence();
     atomicExch(flag, value);
 }
 
-static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
-                                                      unsigned long long value)
+TMM__DEVICE void tmm__flag_wait(unsigned long long *flag, unsigned long long value)
 {
     while (*(volatile unsigned long long *)flag != value) {
     }
@@ -240,7 +232,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
    `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
+TMM__DEVICE unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -249,7 +241,7 @@ static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, 
     return there;
 }
 
-static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
+TMM__DEVICE void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);
@@ -258,15 +250,14 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+TMM__DEVICE void tmm__store_doubles_cluster(unsigned there, const double *two)
 {
     asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
                  : "memory");
 }
 
 /* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
-static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
-                                                                  unsigned rank)
+TMM__DEVICE unsigned tmm__load_word_cluster(const unsigned *word, unsigned rank)
 {
     unsigned x;
     asm volatile("ld.shared::cluster.u32 %0, [%1];"
@@ -276,14 +267,13 @@ static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned
     return x;
 }
 
-static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
-                                                               unsigned x)
+TMM__DEVICE void tmm__store_word_cluster(unsigned *word, unsigned rank, unsigned x)
 {
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
+TMM__DEVICE void tmm__cluster_arrive(bool written)
 {
 #if __CUDACC_VER_MAJOR__ >= 12
     if (!written) {
@@ -295,7 +285,7 @@ static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
     asm volatile("barrier.cluster.arrive;" ::: "memory"); /* release */
 }
 
-static __device__ __forceinline__ void tmm__cluster_wait(void)
+TMM__DEVICE void tmm__cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait;" ::: "memory"); /* acquire */
 }
@@ -311,7 +301,7 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
    as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
    function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
-static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+TMM__DEVICE void tmm__mma_double(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "

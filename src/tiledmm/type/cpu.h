@@ -4,8 +4,7 @@
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
-static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xgemm__product *p, long long i0,
-                                                       long long j0)
+static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long long i0, long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
     const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
@@ -44,13 +43,13 @@ static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xgemm__product
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xgemm__cpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
-                                         TMM_TYPE *C, int threads)
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
+                                   TMM_TYPE *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
-    tmm__xgemm__product p = tmm__xgemm__make_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
+    tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
     p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
@@ -60,7 +59,7 @@ static inline tmm_status tmm__xgemm__cpu(const tmm__operands *o, TMM_TYPE alpha,
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long long block = 0; block < across * down; block++)
-        tmm__xgemm__cpu_block(&p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
+        tmm__xcpu_block(&p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
@@ -71,7 +70,7 @@ TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long
 {
     const tmm__operands operands = {
         opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
-    return tmm__xgemm__cpu(&operands, alpha, beta, C, 1);
+    return tmm__xcpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -83,8 +82,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
     const tmm__operands operands = {
         opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
-    return tmm__xgemm__cpu(&operands, alpha, beta, C,
-                           threads > 0 ? threads : omp_get_max_threads());
+    return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)operands, (void)beta;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,

@@ -46,31 +46,29 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
-static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xproduct *p)
 {
 #if TMM__CONVERTS
-    tmm__xgemm__product square =
-        tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    tmm__xproduct square = tmm__xmake_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm__xgemm__choice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
-    if (kernel == TMM__CONVERTING && tmm__xgemm__converted_fits(p->M, p->N, p->K)) return kernel;
+        kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
+    if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    if (kernel == TMM_AUTO && tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p))
-        kernel = TMM_TENSOR;
+    if (kernel == TMM_AUTO && tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p)) kernel = TMM_TENSOR;
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
-        tmm__xgemm__fits(TMM_PIPELINED, p))
+        tmm__xfits(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
 #endif
-    return tmm__xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
+    return tmm__xresolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
-static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block_product *block,
-                                           tmm_stream stream)
+static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_product *block,
+                                     tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
@@ -84,18 +82,17 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (K <= 0)
         return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
-    tmm__xgemm__product p =
-        tmm__xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
     p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
-    const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
+    const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm__xgemm__plan_by(kernel, &p, &plan);
-        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xplan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xconverted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",
@@ -104,8 +101,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     }
 #endif
     p.allowed = job->allowed;
-    tmm_status status = tmm__xgemm__takes(kernel, &p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, &p);
+    tmm_status status = tmm__xtakes(kernel, &p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -131,13 +128,13 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xgemm__block;
+    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
 /* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
-static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
-                                                long long M, long long N, long long K, int reads)
+static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part *p, long long M,
+                                          long long N, long long K, int reads)
 {
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
@@ -153,8 +150,7 @@ static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tm
 }
 
 /* An error if C of a part has an element in common with A or B of any. */
-static inline tmm_status tmm__xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
-                                                 int count)
+static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *parts, int count)
 {
     const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
     const long long N = job->N, K = job->K;
@@ -202,7 +198,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm__xgemm__check_part(opA, opB, p, M, N, K, reads);
+        status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -226,8 +222,8 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xgemm__block;
-    status = tmm__xgemm__check_parts(&job, parts, count);
+    job.launch = tmm__xblock;
+    status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */

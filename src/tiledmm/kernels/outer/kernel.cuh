@@ -43,10 +43,9 @@ enum {
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
    Two lines and two k at a time are copied without a branch between them, for a copy waits for the
    instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
-static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
-                                                       const TMM_TYPE *x, long long line_stride,
-                                                       long long k_stride, int lines_left,
-                                                       int k_left, int depth)
+TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_TYPE *x,
+                                 long long line_stride, long long k_stride, int lines_left,
+                                 int k_left, int depth)
 {
     enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
     const unsigned thread = threadIdx.x, threads = blockDim.x;

@@ -19,10 +19,8 @@ typedef struct tmm__xpipelined_copies {
    passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
    filled with zeros. Otherwise k from depth_left on are zeros, counted from the first element.
    `lines` and `unpredicated` are constants. */
-static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int lines,
-                                                       bool unpredicated, bool valid,
-                                                       int depth_left)
+TMM__DEVICE void tmm__xcopy_tile(TMM_TYPE *to, const char *from, unsigned stride, int lines,
+                                 bool unpredicated, bool valid, int depth_left)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { VECTOR = 16 / sizeof(TMM_TYPE) };
@@ -37,9 +35,8 @@ static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char 
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
-static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int mode, bool unpredicated,
-                                                       int lines_left, bool valid)
+TMM__DEVICE void tmm__xcopy_unit(TMM_TYPE *to, const char *from, unsigned stride, int mode,
+                                 bool unpredicated, int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (unpredicated && mode == TMM__VECTORS) {
@@ -73,10 +70,12 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 
 /* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
    on. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
-    tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
-    long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_begin(tmm__xpipelined_copies *c, int thread, int modeA,
+                                            int modeB, bool is_128x64, long long M, long long N,
+                                            const TMM_TYPE *A, long long rsA, long long csA,
+                                            const TMM_TYPE *B, long long rsB, long long csB,
+                                            long long row, long long col, long long k,
+                                            const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
@@ -107,9 +106,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 }
 
 /* Copies a step of `depth` k with predicates: before the main loop. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
-                                                                  TMM_TYPE *to, int depth,
-                                                                  const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c, TMM_TYPE *to,
+                                            int depth, const int rows)
 {
     if (rows == 8) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
@@ -126,9 +124,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
 }
 
 /* Copies a whole step, or zeros: in the main loop. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
-                                                                 TMM_TYPE *to, bool more,
-                                                                 const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c, TMM_TYPE *to, bool more,
+                                           const int rows)
 {
     if (rows != 8) {
         tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, 8 * rows, true, more, 0);
@@ -144,9 +141,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpip
 }
 
 /* Moves on by `depth` k. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c,
-                                                                    int depth, long long csA,
-                                                                    long long rsB)
+TMM__DEVICE void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c, int depth, long long csA,
+                                              long long rsB)
 {
     enum { SIZE = sizeof(TMM_TYPE) };
     c->fromA += depth * csA * SIZE;
@@ -156,11 +152,9 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
-static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int stage_size,
-                                                            int left, int first_depth,
-                                                            long long csA, long long rsB,
-                                                            const int rows)
+TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *shared,
+                                      const int stage_size, int left, int first_depth,
+                                      long long csA, long long rsB, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1

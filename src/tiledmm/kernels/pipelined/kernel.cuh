@@ -72,9 +72,8 @@
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
    finds one operand where the first has read it. */
-static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
-                                                                const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_multiply(const tmm__xelements4 *a, const tmm__xelements4 *b,
+                                          TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
@@ -86,7 +85,7 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
     for (int i = 0; i < rows; i++)
@@ -97,11 +96,9 @@ static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], 
 /* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
    is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
    theirs. */
-static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__schedule *s, int work,
-                                                                 int share, int blocks,
-                                                                 int streamk_blocks,
-                                                                 long long streamk_steps, int *tile,
-                                                                 int *begin, int *end)
+TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int share, int blocks,
+                                           int streamk_blocks, long long streamk_steps, int *tile,
+                                           int *begin, int *end)
 {
     int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (!TMM__IS_INTEGER || share < streamk_blocks) {
@@ -124,9 +121,8 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
 }
 
 /* The first row and column that a thread owns in a stage. A unit of 8 rows has `part` elements. */
-static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
-                                                                int *row0, int *col0,
-                                                                const int rows, const int part)
+TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0, int *col0,
+                                          const int rows, const int part)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;

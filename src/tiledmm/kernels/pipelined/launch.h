@@ -13,7 +13,7 @@ typedef struct tmm__xpipelined__instance {
 } tmm__xpipelined__instance;
 
 /* Instance number n, NULL behind the last. */
-static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
+static inline const tmm__xpipelined__instance *tmm__xpipelined_instance(int n)
 {
 #define TMM__ROW(pass, name, blocks, rows) \
     {blocks, rows == 8, (const void *)TMM_FN(gemm_pipelined##name)},
@@ -24,11 +24,11 @@ static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(in
 
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
-                                               int instance, int number)
+static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, int instance,
+                                         int number)
 {
     const long long M = p->M, N = p->N;
-    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
+    const tmm__xpipelined__instance *i = tmm__xpipelined_instance(instance);
     const int any = i->any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
@@ -45,7 +45,7 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
     d.costs = &tmm__tuned()->pipelined.block[!any];
-    d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    d.load = tmm__xload(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     tmm__plan_pipelined(c, &d);
@@ -53,8 +53,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                        tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -66,26 +66,26 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     tmm__plan c = *best;
-    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    tmm__xpipelined_tiles(best, p, 0, 0);
     const int vectors = c.modeA == TMM__VECTORS && c.modeB == TMM__VECTORS;
     const tmm__xpipelined__instance *i;
     int count = 1; /* of the instances */
-    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
+    for (; (i = tmm__xpipelined_instance(count)) != NULL; count++) {
         if (!(i->any || vectors) || M < TILE || N < TILE) continue;
-        tmm__xgemm__pipelined_tiles(&c, p, count, count);
+        tmm__xpipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
 #if TMM__IS_FLOAT
     int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
-    while (tn > 0 && tmm__xgemm__pipelined_instance(tn)->any) tn--;
+    while (tn > 0 && tmm__xpipelined_instance(tn)->any) tn--;
     /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
-        tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        tmm__xreaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
+        tmm__xpipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }

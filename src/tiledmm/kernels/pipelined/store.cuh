@@ -8,9 +8,9 @@
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__xpipelined_add_partials(
-    const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share, int streamk_blocks,
+                                              long long streamk_steps, int tile, int thread,
+                                              TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;
@@ -45,11 +45,9 @@ typedef struct tmm__xpipelined_place {
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm__xpipelined_find_place(tmm__xpipelined_place *place,
-                                                                  const tmm__schedule *s, int tile,
-                                                                  int thread, long long M,
-                                                                  long long N, TMM_TYPE *C,
-                                                                  long long ldc, const int rows)
+TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
+                                            int tile, int thread, long long M, long long N,
+                                            TMM_TYPE *C, long long ldc, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
     const bool any = rows == 8, is_128x64 = any && s->is_tall;
@@ -76,9 +74,8 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(tmm__xpipeline
 
 /* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
    of its own. */
-static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
-                                                             const TMM_SUM (*sum)[8],
-                                                             const int rows)
+TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
@@ -95,9 +92,10 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-static __device__ __forceinline__ void tmm__xpipelined_store(
-    TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
+                                       long long first_row, long long end, long long c, bool vector,
+                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                       TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -131,10 +129,8 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
-static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
-                                                            const tmm__schedule *s, int part,
-                                                            int rank, const TMM_SUM (*sum)[8],
-                                                            const int rows)
+TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, int part, int rank,
+                                      const TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;

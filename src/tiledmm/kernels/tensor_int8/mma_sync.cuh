@@ -30,9 +30,8 @@ enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
 /* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
-static __device__ __forceinline__ void tmm__gemm_int8_mma_copy(unsigned char *stage,
-                                                               const tmm__int8_products *job,
-                                                               int modulus, int row, int col, int k)
+TMM__DEVICE void tmm__gemm_int8_mma_copy(unsigned char *stage, const tmm__int8_products *job,
+                                         int modulus, int row, int col, int k)
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;

@@ -4,8 +4,7 @@
 /* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
    adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
    of the warp. */
-static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
-                                                               int col, double *memory)
+TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
     const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
@@ -37,10 +36,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_j
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
    nothing. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66],
-                                                                 const tmm__int8_lines *from,
-                                                                 int line0, long long k0,
-                                                                 long long K)
+TMM__DEVICE void tmm__xgemm_int8_open_copy(double (*to)[66], const tmm__int8_lines *from, int line0,
+                                           long long k0, long long K)
 {
     const bool along_k = from->k_stride == 1;
 #pragma unroll
@@ -55,9 +52,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66
 }
 
 /* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
-static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_job *job,
-                                                               int tile_row, int tile_col, int row,
-                                                               int col)
+TMM__DEVICE bool tmm__xgemm_int8_is_open(const tmm__int8_job *job, int tile_row, int tile_col,
+                                         int row, int col)
 {
     size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
     int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
@@ -67,10 +63,8 @@ static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_j
 
 /* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
    ... Stores those elements that are open, or all. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8_job *job,
-                                                                 int tile_row, int tile_col,
-                                                                 bool all, double (*a)[66],
-                                                                 double (*b)[66])
+TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_row, int tile_col,
+                                           bool all, double (*a)[66], double (*b)[66])
 {
     const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
     double sum[4][4];

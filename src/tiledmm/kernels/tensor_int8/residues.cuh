@@ -4,9 +4,8 @@
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
    * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
-static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_lines from,
-                                                            long long line0, long long k0,
-                                                            long long K, double *x)
+TMM__DEVICE void tmm__xgemm_int8_load(const tmm__int8_lines from, long long line0, long long k0,
+                                      long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
@@ -37,10 +36,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_line
 
 /* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
    one; zeros, of lines that are not to be used. */
-static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_line *lines,
-                                                             bool along_k, int limit, bool units,
-                                                             const double *x, unsigned *lo,
-                                                             unsigned *hi)
+TMM__DEVICE void tmm__xgemm_int8_scale(const tmm__int8_line *lines, bool along_k, int limit,
+                                       bool units, const double *x, unsigned *lo, unsigned *hi)
 {
     const int thread = threadIdx.x;
 #pragma unroll
@@ -63,10 +60,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
 /* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
    of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
    remainder is the float's low byte. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
-                                                                 float reciprocal, float minus_p,
-                                                                 float half, const unsigned *lo,
-                                                                 const unsigned *hi)
+TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reciprocal,
+                                           float minus_p, float half, const unsigned *lo,
+                                           const unsigned *hi)
 {
     const float magic = 12582912.0f;
     unsigned residue[4];

@@ -20,7 +20,7 @@ enum {
 #if TMM__WGMMA
 /* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
    "mbarrier.arrive"). */
-static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
@@ -30,9 +30,8 @@ static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, 
 
 /* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
    barriers of all of them count the bytes. */
-static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
-                                                         unsigned bytes, unsigned barrier,
-                                                         unsigned short blocks)
+TMM__DEVICE void tmm__copy_bulk_to(unsigned shared, const void *global, unsigned bytes,
+                                   unsigned barrier, unsigned short blocks)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
@@ -46,8 +45,7 @@ static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const 
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
 #define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
 #define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
-static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
-                                                        unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bytes(unsigned *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
@@ -66,9 +64,8 @@ static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned lo
 
 /* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
    blocks have the same columns: each copies half of the lines of B, to both. */
-static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
-                                                      unsigned stages, unsigned fulls,
-                                                      unsigned empties)
+TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsigned stages,
+                                unsigned fulls, unsigned empties)
 {
     enum {
         CLUSTER = TMM__INT8_WGMMA_CLUSTER,
@@ -115,9 +112,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
 }
 
 /* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
-static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
-                                                          unsigned stages, unsigned fulls,
-                                                          unsigned empties)
+TMM__DEVICE void tmm__int8_multiply(const tmm__int8_products *job, int units, unsigned stages,
+                                    unsigned fulls, unsigned empties)
 {
     enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
