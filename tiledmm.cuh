@@ -2767,208 +2767,174 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xchoice is tmm_sgemm__choice where TMM_NAME
    is s. */
-#define tmm__xcopy_one               TMM_FN(copy_one)
-#define tmm__xcopy_pass              TMM_FN(copy_pass)
-#define tmm__xcopy_tile              TMM_FN(copy_tile)
-#define tmm__xcopy_unit              TMM_FN(copy_unit)
-#define tmm__xdmma                   TMM_FN(dmma)
-#define tmm__xelements2              TMM_FN(elements2)
-#define tmm__xelements4              TMM_FN(elements4)
-#define tmm__xfind_tile              TMM_FN(find_tile)
-#define tmm__xfind_work              TMM_FN(find_work)
-#define tmm__xgemm                   TMM_FN(gemm)
-#define tmm__xall_taken              TMM_FN(gemm__all_taken)
-#define tmm__xallocate               TMM_FN(gemm__allocate)
-#define tmm__xarguments              TMM_FN(gemm__arguments)
-#define tmm__xbatch                  TMM_FN(gemm__batch)
-#define tmm__xblock                  TMM_FN(gemm__block)
-#define tmm__xblock_kernel           TMM_FN(gemm__block_kernel)
-#define tmm__xcheck_batch            TMM_FN(gemm__check_batch)
-#define tmm__xcheck_k                TMM_FN(gemm__check_k)
-#define tmm__xcheck_part             TMM_FN(gemm__check_part)
-#define tmm__xcheck_parts            TMM_FN(gemm__check_parts)
-#define tmm__xcheck_prepared         TMM_FN(gemm__check_prepared)
-#define tmm__xcheck_reach            TMM_FN(gemm__check_reach)
-#define tmm__xchoice                 TMM_FN(gemm__choice)
-#define tmm__xchoose                 TMM_FN(gemm__choose)
-#define tmm__xcompared               TMM_FN(gemm__compared)
-#define tmm__xconvert                TMM_FN(gemm__convert)
-#define tmm__xconvert_once           TMM_FN(gemm__convert_once)
-#define tmm__xconvert_plan           TMM_FN(gemm__convert_plan)
-#define tmm__xconvert_time           TMM_FN(gemm__convert_time)
-#define tmm__xconverted              TMM_FN(gemm__converted)
-#define tmm__xconverted_bytes        TMM_FN(gemm__converted_bytes)
-#define tmm__xconverted_fits         TMM_FN(gemm__converted_fits)
-#define tmm__xconverted_most         TMM_FN(gemm__converted_most)
-#define tmm__xcpu                    TMM_FN(gemm__cpu)
-#define tmm__xcpu_block              TMM_FN(gemm__cpu_block)
-#define tmm__xdivided                TMM_FN(gemm__divided)
-#define tmm__xdirect                 TMM_FN(gemm__direct)
-#define tmm__xdirect_bytes           TMM_FN(gemm__direct_bytes)
-#define tmm__xdirect_competes        TMM_FN(gemm__direct_competes)
-#define tmm__xdirect_guess           TMM_FN(gemm__direct_guess)
-#define tmm__xdirect_lines           TMM_FN(gemm__direct_lines)
-#define tmm__xdirect_piece           TMM_FN(gemm__direct_piece)
-#define tmm__xdirect_plan            TMM_FN(gemm__direct_plan)
-#define tmm__xdoubt_below            TMM_FN(gemm__doubt_below)
-#define tmm__xdoubt_bytes            TMM_FN(gemm__doubt_bytes)
-#define tmm__xeligible               TMM_FN(gemm__eligible)
-#define tmm__xfast_competes          TMM_FN(gemm__fast_competes)
-#define tmm__xfirst_launch           TMM_FN(gemm__first_launch)
-#define tmm__xfits                   TMM_FN(gemm__fits)
-#define tmm__xfloat                  TMM_FN(gemm__float)
-#define tmm__xfloat_bytes            TMM_FN(gemm__float_bytes)
-#define tmm__xfloat_clocks           TMM_FN(gemm__float_clocks)
-#define tmm__xfloat_instance         TMM_FN(gemm__float_instance)
-#define tmm__xfloat_instruction      TMM_FN(gemm__float_instruction)
-#define tmm__xfloat_kernel           TMM_FN(gemm__float_kernel)
-#define tmm__xfloat_multiply         TMM_FN(gemm__float_multiply)
-#define tmm__xfloat_odd              TMM_FN(gemm__float_odd)
-#define tmm__xfloat_pieces           TMM_FN(gemm__float_pieces)
-#define tmm__xfloat_place            TMM_FN(gemm__float_place)
-#define tmm__xfloat_plan             TMM_FN(gemm__float_plan)
-#define tmm__xfp16_operand           TMM_FN(gemm__fp16_operand)
-#define tmm__xglobal_plan            TMM_FN(gemm__global_plan)
-#define tmm__xhalves                 TMM_FN(gemm__halves)
-#define tmm__xint8_best              TMM_FN(gemm__int8_best)
-#define tmm__xint8_by_wgmma          TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xint8_competes          TMM_FN(gemm__int8_competes)
-#define tmm__xint8_convert           TMM_FN(gemm__int8_convert)
-#define tmm__xint8_fp64              TMM_FN(gemm__int8_fp64)
-#define tmm__xint8_instance          TMM_FN(gemm__int8_instance)
-#define tmm__xint8_launch            TMM_FN(gemm__int8_launch)
-#define tmm__xint8_multiply          TMM_FN(gemm__int8_multiply)
-#define tmm__xint8_parts             TMM_FN(gemm__int8_parts)
-#define tmm__xint8_place             TMM_FN(gemm__int8_place)
-#define tmm__xint8_plan              TMM_FN(gemm__int8_plan)
-#define tmm__xint8_prepare           TMM_FN(gemm__int8_prepare)
-#define tmm__xint8_products          TMM_FN(gemm__int8_products)
-#define tmm__xint8_run               TMM_FN(gemm__int8_run)
-#define tmm__xint8_takes             TMM_FN(gemm__int8_takes)
-#define tmm__xkernel                 TMM_FN(gemm__kernel)
-#define tmm__xknown_plan             TMM_FN(gemm__known_plan)
-#define tmm__xlda                    TMM_FN(gemm__lda)
-#define tmm__xldb                    TMM_FN(gemm__ldb)
-#define tmm__xleast_element          TMM_FN(gemm__least_element)
-#define tmm__xleft_out               TMM_FN(gemm__left_out)
-#define tmm__xload                   TMM_FN(gemm__load)
-#define tmm__xmake_product           TMM_FN(gemm__make_product)
-#define tmm__xmemory                 TMM_FN(gemm__memory)
-#define tmm__xnarrow                 TMM_FN(gemm__narrow)
-#define tmm__xnarrow_competes        TMM_FN(gemm__narrow_competes)
-#define tmm__xnarrow_fits            TMM_FN(gemm__narrow_fits)
-#define tmm__xnarrow_operands        TMM_FN(gemm__narrow_operands)
-#define tmm__xnarrow_parts_time      TMM_FN(gemm__narrow_parts_time)
-#define tmm__xnarrow_plan            TMM_FN(gemm__narrow_plan)
-#define tmm__xnarrow_step            TMM_FN(gemm__narrow_step)
-#define tmm__xno_options             TMM_FN(gemm__no_options)
-#define tmm__xouter                  TMM_FN(gemm__outer)
-#define tmm__xouter_competes         TMM_FN(gemm__outer_competes)
-#define tmm__xouter_guess            TMM_FN(gemm__outer_guess)
-#define tmm__xouter_measured         TMM_FN(gemm__outer_measured)
-#define tmm__xouter_plan             TMM_FN(gemm__outer_plan)
-#define tmm__xoverlaps               TMM_FN(gemm__overlaps)
-#define tmm__xpack_operands          TMM_FN(gemm__pack)
-#define tmm__xpartials               TMM_FN(gemm__partials)
-#define tmm__xpipelined_instance     TMM_FN(gemm__pipelined_instance)
-#define tmm__xpipelined_plan         TMM_FN(gemm__pipelined_plan)
-#define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
-#define tmm__xplan_by                TMM_FN(gemm__plan_by)
-#define tmm__xplanned                TMM_FN(gemm__planned)
-#define tmm__xprepare                TMM_FN(gemm__prepare)
-#define tmm__xprepared_bytes         TMM_FN(gemm__prepared_bytes)
-#define tmm__xproduct                TMM_FN(gemm__product)
-#define tmm__xreaches                TMM_FN(gemm__reaches)
-#define tmm__xregister_competes      TMM_FN(gemm__register_competes)
-#define tmm__xregister_plan          TMM_FN(gemm__register_plan)
-#define tmm__xregister_tile          TMM_FN(gemm__register_tile)
-#define tmm__xresolve                TMM_FN(gemm__resolve)
-#define tmm__xrow                    TMM_FN(gemm__row)
-#define tmm__xrun                    TMM_FN(gemm__run)
-#define tmm__xscale_bounds           TMM_FN(gemm__scale_bounds)
-#define tmm__xshared_competes        TMM_FN(gemm__shared_competes)
-#define tmm__xshared_plan            TMM_FN(gemm__shared_plan)
-#define tmm__xshared_takes           TMM_FN(gemm__shared_takes)
-#define tmm__xskinny                 TMM_FN(gemm__skinny)
-#define tmm__xskinny_competes        TMM_FN(gemm__skinny_competes)
-#define tmm__xskinny_costs           TMM_FN(gemm__skinny_costs)
-#define tmm__xsimple_competes        TMM_FN(gemm__simple_competes)
-#define tmm__xskinny_fits            TMM_FN(gemm__skinny_fits)
-#define tmm__xskinny_plan            TMM_FN(gemm__skinny_plan)
-#define tmm__xskinny_takes           TMM_FN(gemm__skinny_takes)
-#define tmm__xsmall                  TMM_FN(gemm__small)
-#define tmm__xsmall_block            TMM_FN(gemm__small_block)
-#define tmm__xsmall_costs            TMM_FN(gemm__small_costs)
-#define tmm__xsmall_launch           TMM_FN(gemm__small_launch)
-#define tmm__xsmall_plan             TMM_FN(gemm__small_plan)
-#define tmm__xsmall_take             TMM_FN(gemm__small_take)
-#define tmm__xsplit                  TMM_FN(gemm__split)
-#define tmm__xstands_for             TMM_FN(gemm__stands_for)
-#define tmm__xsum                    TMM_FN(gemm__sum)
-#define tmm__xsum_time               TMM_FN(gemm__sum_time)
-#define tmm__xtakes                  TMM_FN(gemm__takes)
-#define tmm__xtensor                 TMM_FN(gemm__tensor)
-#define tmm__xtensor_competes        TMM_FN(gemm__tensor_competes)
-#define tmm__xtensor_fits            TMM_FN(gemm__tensor_fits)
-#define tmm__xtensor_lines_fit       TMM_FN(gemm__tensor_lines_fit)
-#define tmm__xtensor_pays            TMM_FN(gemm__tensor_pays)
-#define tmm__xtensor_plan            TMM_FN(gemm__tensor_plan)
-#define tmm__xtensor_short_last      TMM_FN(gemm__tensor_short_last)
-#define tmm__xtensor_takes           TMM_FN(gemm__tensor_takes)
-#define tmm__xtensor_tiles           TMM_FN(gemm__tensor_tiles)
-#define tmm__xtensor_within          TMM_FN(gemm__tensor_within)
-#define tmm__xtiles                  TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan             TMM_FN(gemm__tiles_plan)
-#define tmm__xwrite_kernels          TMM_FN(gemm__write_kernels)
-#define tmm__xwrite_plan             TMM_FN(gemm__write_plan)
-#define tmm__xgemm_batched           TMM_FN(gemm_batched)
-#define tmm__xgemm_batched_with      TMM_FN(gemm_batched_with)
-#define tmm__xgemm_choice            TMM_FN(gemm_choice)
-#define tmm__xgemm_convert           TMM_FN(gemm_convert)
-#define tmm__xgemm_cpu               TMM_FN(gemm_cpu)
-#define tmm__xgemm_direct            TMM_FN(gemm_direct)
-#define tmm__xgemm_explain           TMM_FN(gemm_explain)
-#define tmm__xgemm_float_portable    TMM_FN(gemm_float_portable)
-#define tmm__xgemm_global            TMM_FN(gemm_global)
-#define tmm__xgemm_host              TMM_FN(gemm_host)
-#define tmm__xgemm_int8_add          TMM_FN(gemm_int8_add)
-#define tmm__xgemm_int8_bytes        TMM_FN(gemm_int8_bytes)
-#define tmm__xgemm_int8_choice       TMM_FN(gemm_int8_choice)
-#define tmm__xgemm_int8_element      TMM_FN(gemm_int8_element)
-#define tmm__xgemm_int8_group        TMM_FN(gemm_int8_group)
-#define tmm__xgemm_int8_integer      TMM_FN(gemm_int8_integer)
-#define tmm__xgemm_int8_is_open      TMM_FN(gemm_int8_is_open)
-#define tmm__xgemm_int8_load         TMM_FN(gemm_int8_load)
-#define tmm__xgemm_int8_norms        TMM_FN(gemm_int8_norms)
-#define tmm__xgemm_int8_open         TMM_FN(gemm_int8_open)
-#define tmm__xgemm_int8_open_copy    TMM_FN(gemm_int8_open_copy)
-#define tmm__xgemm_int8_open_tile    TMM_FN(gemm_int8_open_tile)
-#define tmm__xgemm_int8_residues     TMM_FN(gemm_int8_residues)
-#define tmm__xgemm_int8_scale        TMM_FN(gemm_int8_scale)
-#define tmm__xgemm_int8_scales       TMM_FN(gemm_int8_scales)
-#define tmm__xgemm_int8_store        TMM_FN(gemm_int8_store)
-#define tmm__xgemm_int8_sums         TMM_FN(gemm_int8_sums)
-#define tmm__xgemm_int8_wgmma        TMM_FN(gemm_int8_wgmma)
-#define tmm__xgemm_multi             TMM_FN(gemm_multi)
-#define tmm__xgemm_openmp            TMM_FN(gemm_openmp)
-#define tmm__xgemm_prepare_A         TMM_FN(gemm_prepare_A)
-#define tmm__xgemm_prepare_B         TMM_FN(gemm_prepare_B)
-#define tmm__xgemm_prepare_memory    TMM_FN(gemm_prepare_memory)
-#define tmm__xgemm_reduce            TMM_FN(gemm_reduce)
-#define tmm__xgemm_release           TMM_FN(gemm_release)
-#define tmm__xgemm_shared_           TMM_FN(gemm_shared_)
-#define tmm__xgemm_sum               TMM_FN(gemm_sum)
-#define tmm__xgemm_tensor            TMM_FN(gemm_tensor)
-#define tmm__xgemm_tensor_memory     TMM_FN(gemm_tensor_memory)
-#define tmm__xgemm_with              TMM_FN(gemm_with)
-#define tmm__xint8_part              TMM_FN(int8_part)
-#define tmm__xload2                  TMM_FN(load2)
-#define tmm__xload4                  TMM_FN(load4)
-#define tmm__xload_if                TMM_FN(load_if)
-#define tmm__xmatmul                 TMM_FN(matmul)
-#define tmm__xnarrow__operands       TMM_FN(narrow__operands)
-#define tmm__xouter__instance        TMM_FN(outer__instance)
-#define tmm__xpack                   TMM_FN(pack)
+#define tmm__xall_taken    TMM_FN(gemm__all_taken)
+#define tmm__xallocate     TMM_FN(gemm__allocate)
+#define tmm__xarguments    TMM_FN(gemm__arguments)
+#define tmm__xbatch        TMM_FN(gemm__batch)
+#define tmm__xblock        TMM_FN(gemm__block)
+#define tmm__xblock_kernel TMM_FN(gemm__block_kernel)
+
+#define tmm__xcheck_batch    TMM_FN(gemm__check_batch)
+#define tmm__xcheck_k        TMM_FN(gemm__check_k)
+#define tmm__xcheck_part     TMM_FN(gemm__check_part)
+#define tmm__xcheck_parts    TMM_FN(gemm__check_parts)
+#define tmm__xcheck_prepared TMM_FN(gemm__check_prepared)
+#define tmm__xcheck_reach    TMM_FN(gemm__check_reach)
+
+#define tmm__xchoice          TMM_FN(gemm__choice)
+#define tmm__xchoose          TMM_FN(gemm__choose)
+#define tmm__xcompared        TMM_FN(gemm__compared)
+#define tmm__xconvert         TMM_FN(gemm__convert)
+#define tmm__xconvert_once    TMM_FN(gemm__convert_once)
+#define tmm__xconvert_plan    TMM_FN(gemm__convert_plan)
+#define tmm__xconvert_time    TMM_FN(gemm__convert_time)
+#define tmm__xconverted       TMM_FN(gemm__converted)
+#define tmm__xconverted_bytes TMM_FN(gemm__converted_bytes)
+#define tmm__xconverted_fits  TMM_FN(gemm__converted_fits)
+#define tmm__xconverted_most  TMM_FN(gemm__converted_most)
+#define tmm__xcopy_one        TMM_FN(copy_one)
+#define tmm__xcopy_pass       TMM_FN(copy_pass)
+#define tmm__xcopy_tile       TMM_FN(copy_tile)
+#define tmm__xcopy_unit       TMM_FN(copy_unit)
+#define tmm__xcpu             TMM_FN(gemm__cpu)
+#define tmm__xcpu_block       TMM_FN(gemm__cpu_block)
+
+#define tmm__xdirect          TMM_FN(gemm__direct)
+#define tmm__xdirect_bytes    TMM_FN(gemm__direct_bytes)
+#define tmm__xdirect_competes TMM_FN(gemm__direct_competes)
+#define tmm__xdirect_guess    TMM_FN(gemm__direct_guess)
+#define tmm__xdirect_lines    TMM_FN(gemm__direct_lines)
+#define tmm__xdirect_piece    TMM_FN(gemm__direct_piece)
+#define tmm__xdirect_plan     TMM_FN(gemm__direct_plan)
+
+#define tmm__xdivided       TMM_FN(gemm__divided)
+#define tmm__xdmma          TMM_FN(dmma)
+#define tmm__xdoubt_below   TMM_FN(gemm__doubt_below)
+#define tmm__xdoubt_bytes   TMM_FN(gemm__doubt_bytes)
+#define tmm__xelements2     TMM_FN(elements2)
+#define tmm__xelements4     TMM_FN(elements4)
+#define tmm__xeligible      TMM_FN(gemm__eligible)
+#define tmm__xfast_competes TMM_FN(gemm__fast_competes)
+#define tmm__xfind_tile     TMM_FN(find_tile)
+#define tmm__xfind_work     TMM_FN(find_work)
+#define tmm__xfirst_launch  TMM_FN(gemm__first_launch)
+#define tmm__xfits          TMM_FN(gemm__fits)
+
+#define tmm__xfloat             TMM_FN(gemm__float)
+#define tmm__xfloat_bytes       TMM_FN(gemm__float_bytes)
+#define tmm__xfloat_clocks      TMM_FN(gemm__float_clocks)
+#define tmm__xfloat_instance    TMM_FN(gemm__float_instance)
+#define tmm__xfloat_instruction TMM_FN(gemm__float_instruction)
+#define tmm__xfloat_kernel      TMM_FN(gemm__float_kernel)
+#define tmm__xfloat_multiply    TMM_FN(gemm__float_multiply)
+#define tmm__xfloat_odd         TMM_FN(gemm__float_odd)
+#define tmm__xfloat_pieces      TMM_FN(gemm__float_pieces)
+#define tmm__xfloat_place       TMM_FN(gemm__float_place)
+#define tmm__xfloat_plan        TMM_FN(gemm__float_plan)
+
+#define tmm__xfp16_operand TMM_FN(gemm__fp16_operand)
+
+#define tmm__xgemm                TMM_FN(gemm)
+#define tmm__xgemm_batched        TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with   TMM_FN(gemm_batched_with)
+#define tmm__xgemm_choice         TMM_FN(gemm_choice)
+#define tmm__xgemm_convert        TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu            TMM_FN(gemm_cpu)
+#define tmm__xgemm_direct         TMM_FN(gemm_direct)
+#define tmm__xgemm_explain        TMM_FN(gemm_explain)
+#define tmm__xgemm_float_portable TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global         TMM_FN(gemm_global)
+#define tmm__xgemm_host           TMM_FN(gemm_host)
+
+#define tmm__xgemm_int8_add       TMM_FN(gemm_int8_add)
+#define tmm__xgemm_int8_bytes     TMM_FN(gemm_int8_bytes)
+#define tmm__xgemm_int8_choice    TMM_FN(gemm_int8_choice)
+#define tmm__xgemm_int8_element   TMM_FN(gemm_int8_element)
+#define tmm__xgemm_int8_group     TMM_FN(gemm_int8_group)
+#define tmm__xgemm_int8_integer   TMM_FN(gemm_int8_integer)
+#define tmm__xgemm_int8_is_open   TMM_FN(gemm_int8_is_open)
+#define tmm__xgemm_int8_load      TMM_FN(gemm_int8_load)
+#define tmm__xgemm_int8_norms     TMM_FN(gemm_int8_norms)
+#define tmm__xgemm_int8_open      TMM_FN(gemm_int8_open)
+#define tmm__xgemm_int8_open_copy TMM_FN(gemm_int8_open_copy)
+#define tmm__xgemm_int8_open_tile TMM_FN(gemm_int8_open_tile)
+#define tmm__xgemm_int8_residues  TMM_FN(gemm_int8_residues)
+#define tmm__xgemm_int8_scale     TMM_FN(gemm_int8_scale)
+#define tmm__xgemm_int8_scales    TMM_FN(gemm_int8_scales)
+#define tmm__xgemm_int8_store     TMM_FN(gemm_int8_store)
+#define tmm__xgemm_int8_sums      TMM_FN(gemm_int8_sums)
+#define tmm__xgemm_int8_wgmma     TMM_FN(gemm_int8_wgmma)
+
+#define tmm__xgemm_multi          TMM_FN(gemm_multi)
+#define tmm__xgemm_openmp         TMM_FN(gemm_openmp)
+#define tmm__xgemm_prepare_A      TMM_FN(gemm_prepare_A)
+#define tmm__xgemm_prepare_B      TMM_FN(gemm_prepare_B)
+#define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
+#define tmm__xgemm_release        TMM_FN(gemm_release)
+#define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
+#define tmm__xgemm_sum            TMM_FN(gemm_sum)
+#define tmm__xgemm_tensor         TMM_FN(gemm_tensor)
+#define tmm__xgemm_tensor_memory  TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_with           TMM_FN(gemm_with)
+
+#define tmm__xglobal_plan TMM_FN(gemm__global_plan)
+#define tmm__xhalves      TMM_FN(gemm__halves)
+
+#define tmm__xint8_best     TMM_FN(gemm__int8_best)
+#define tmm__xint8_by_wgmma TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xint8_competes TMM_FN(gemm__int8_competes)
+#define tmm__xint8_convert  TMM_FN(gemm__int8_convert)
+#define tmm__xint8_fp64     TMM_FN(gemm__int8_fp64)
+#define tmm__xint8_instance TMM_FN(gemm__int8_instance)
+#define tmm__xint8_launch   TMM_FN(gemm__int8_launch)
+#define tmm__xint8_multiply TMM_FN(gemm__int8_multiply)
+#define tmm__xint8_part     TMM_FN(int8_part)
+#define tmm__xint8_parts    TMM_FN(gemm__int8_parts)
+#define tmm__xint8_place    TMM_FN(gemm__int8_place)
+#define tmm__xint8_plan     TMM_FN(gemm__int8_plan)
+#define tmm__xint8_prepare  TMM_FN(gemm__int8_prepare)
+#define tmm__xint8_products TMM_FN(gemm__int8_products)
+#define tmm__xint8_run      TMM_FN(gemm__int8_run)
+#define tmm__xint8_takes    TMM_FN(gemm__int8_takes)
+
+#define tmm__xkernel        TMM_FN(gemm__kernel)
+#define tmm__xknown_plan    TMM_FN(gemm__known_plan)
+#define tmm__xlda           TMM_FN(gemm__lda)
+#define tmm__xldb           TMM_FN(gemm__ldb)
+#define tmm__xleast_element TMM_FN(gemm__least_element)
+#define tmm__xleft_out      TMM_FN(gemm__left_out)
+#define tmm__xload          TMM_FN(gemm__load)
+#define tmm__xload2         TMM_FN(load2)
+#define tmm__xload4         TMM_FN(load4)
+#define tmm__xload_if       TMM_FN(load_if)
+#define tmm__xmake_product  TMM_FN(gemm__make_product)
+#define tmm__xmatmul        TMM_FN(matmul)
+#define tmm__xmemory        TMM_FN(gemm__memory)
+
+#define tmm__xnarrow            TMM_FN(gemm__narrow)
+#define tmm__xnarrow__operands  TMM_FN(narrow__operands)
+#define tmm__xnarrow_competes   TMM_FN(gemm__narrow_competes)
+#define tmm__xnarrow_fits       TMM_FN(gemm__narrow_fits)
+#define tmm__xnarrow_operands   TMM_FN(gemm__narrow_operands)
+#define tmm__xnarrow_parts_time TMM_FN(gemm__narrow_parts_time)
+#define tmm__xnarrow_plan       TMM_FN(gemm__narrow_plan)
+#define tmm__xnarrow_step       TMM_FN(gemm__narrow_step)
+
+#define tmm__xno_options TMM_FN(gemm__no_options)
+
+#define tmm__xouter           TMM_FN(gemm__outer)
+#define tmm__xouter__instance TMM_FN(outer__instance)
+#define tmm__xouter_competes  TMM_FN(gemm__outer_competes)
+#define tmm__xouter_guess     TMM_FN(gemm__outer_guess)
+#define tmm__xouter_measured  TMM_FN(gemm__outer_measured)
+#define tmm__xouter_plan      TMM_FN(gemm__outer_plan)
+
+#define tmm__xoverlaps      TMM_FN(gemm__overlaps)
+#define tmm__xpack          TMM_FN(pack)
+#define tmm__xpack_operands TMM_FN(gemm__pack)
+#define tmm__xpartials      TMM_FN(gemm__partials)
+
 #define tmm__xpipelined__instance    TMM_FN(pipelined__instance)
 #define tmm__xpipelined_add_partials TMM_FN(pipelined_add_partials)
 #define tmm__xpipelined_clear        TMM_FN(pipelined_clear)
@@ -2981,112 +2947,183 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xpipelined_find_place   TMM_FN(pipelined_find_place)
 #define tmm__xpipelined_find_work    TMM_FN(pipelined_find_work)
 #define tmm__xpipelined_fragment     TMM_FN(pipelined_fragment)
+#define tmm__xpipelined_instance     TMM_FN(gemm__pipelined_instance)
 #define tmm__xpipelined_multiply     TMM_FN(pipelined_multiply)
 #define tmm__xpipelined_place        TMM_FN(pipelined_place)
+#define tmm__xpipelined_plan         TMM_FN(gemm__pipelined_plan)
 #define tmm__xpipelined_send         TMM_FN(pipelined_send)
 #define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
 #define tmm__xpipelined_store        TMM_FN(pipelined_store)
-#define tmm__xrecheck                TMM_FN(recheck)
-#define tmm__xrecheck_add            TMM_FN(recheck_add)
-#define tmm__xrecheck_copy           TMM_FN(recheck_copy)
-#define tmm__xrecheck_count          TMM_FN(recheck_count)
-#define tmm__xrecheck_element        TMM_FN(recheck_element)
-#define tmm__xrecheck_find           TMM_FN(recheck_find)
-#define tmm__xrecheck_first          TMM_FN(recheck_first)
-#define tmm__xrecheck_flush          TMM_FN(recheck_flush)
-#define tmm__xrecheck_fp32           TMM_FN(recheck_fp32)
-#define tmm__xrecheck_list           TMM_FN(recheck_list)
-#define tmm__xrecheck_tile           TMM_FN(recheck_tile)
-#define tmm__xskinny__instance       TMM_FN(skinny__instance)
-#define tmm__xsmall__instance        TMM_FN(small__instance)
-#define tmm__xsmall_least            TMM_FN(small_least)
-#define tmm__xsquare                 TMM_FN(square)
-#define tmm__xstore2                 TMM_FN(store2)
-#define tmm__xstore4                 TMM_FN(store4)
-#define tmm__xstore_if               TMM_FN(store_if)
-#define tmm__xstore_masked           TMM_FN(store_masked)
-#define tmm__xstore_row              TMM_FN(store_row)
-#define tmm__xstore_rows             TMM_FN(store_rows)
-#define tmm__xstore_sums             TMM_FN(store_sums)
-#define tmm__xsums2                  TMM_FN(sums2)
-#define tmm__xsums4                  TMM_FN(sums4)
-#define tmm__xvalue                  TMM_FN(value)
-#define tmm__xvector                 TMM_FN(vector)
-#define tmm__xvector_sums            TMM_FN(vector_sums)
-#define tmm__xwgmma_cols_            TMM_FN(wgmma_cols_)
-#define tmm__xwgmma_copy_            TMM_FN(wgmma_copy_)
-#define tmm__xwgmma_multiply_        TMM_FN(wgmma_multiply_)
-#define tmm__xwgmma_place            TMM_FN(wgmma_place)
-#define tmm__xwgmma_readers_         TMM_FN(wgmma_readers_)
-#define tmm__xwgmma_ring             TMM_FN(wgmma_ring)
-#define tmm__xwgmma_rows_            TMM_FN(wgmma_rows_)
-#define tmm__xwgmma_scale_range      TMM_FN(wgmma_scale_range)
-#define tmm__xwgmma_scales           TMM_FN(wgmma_scales)
-#define tmm__xwgmma_stages_          TMM_FN(wgmma_stages_)
+#define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
+
+#define tmm__xplan_by        TMM_FN(gemm__plan_by)
+#define tmm__xplanned        TMM_FN(gemm__planned)
+#define tmm__xprepare        TMM_FN(gemm__prepare)
+#define tmm__xprepared_bytes TMM_FN(gemm__prepared_bytes)
+#define tmm__xproduct        TMM_FN(gemm__product)
+#define tmm__xreaches        TMM_FN(gemm__reaches)
+
+#define tmm__xrecheck         TMM_FN(recheck)
+#define tmm__xrecheck_add     TMM_FN(recheck_add)
+#define tmm__xrecheck_copy    TMM_FN(recheck_copy)
+#define tmm__xrecheck_count   TMM_FN(recheck_count)
+#define tmm__xrecheck_element TMM_FN(recheck_element)
+#define tmm__xrecheck_find    TMM_FN(recheck_find)
+#define tmm__xrecheck_first   TMM_FN(recheck_first)
+#define tmm__xrecheck_flush   TMM_FN(recheck_flush)
+#define tmm__xrecheck_fp32    TMM_FN(recheck_fp32)
+#define tmm__xrecheck_list    TMM_FN(recheck_list)
+#define tmm__xrecheck_tile    TMM_FN(recheck_tile)
+
+#define tmm__xregister_competes TMM_FN(gemm__register_competes)
+#define tmm__xregister_plan     TMM_FN(gemm__register_plan)
+#define tmm__xregister_tile     TMM_FN(gemm__register_tile)
+#define tmm__xresolve           TMM_FN(gemm__resolve)
+#define tmm__xrow               TMM_FN(gemm__row)
+#define tmm__xrun               TMM_FN(gemm__run)
+#define tmm__xscale_bounds      TMM_FN(gemm__scale_bounds)
+#define tmm__xshared_competes   TMM_FN(gemm__shared_competes)
+#define tmm__xshared_plan       TMM_FN(gemm__shared_plan)
+#define tmm__xshared_takes      TMM_FN(gemm__shared_takes)
+#define tmm__xsimple_competes   TMM_FN(gemm__simple_competes)
+
+#define tmm__xskinny           TMM_FN(gemm__skinny)
+#define tmm__xskinny__instance TMM_FN(skinny__instance)
+#define tmm__xskinny_competes  TMM_FN(gemm__skinny_competes)
+#define tmm__xskinny_costs     TMM_FN(gemm__skinny_costs)
+#define tmm__xskinny_fits      TMM_FN(gemm__skinny_fits)
+#define tmm__xskinny_plan      TMM_FN(gemm__skinny_plan)
+#define tmm__xskinny_takes     TMM_FN(gemm__skinny_takes)
+
+#define tmm__xsmall           TMM_FN(gemm__small)
+#define tmm__xsmall__instance TMM_FN(small__instance)
+#define tmm__xsmall_block     TMM_FN(gemm__small_block)
+#define tmm__xsmall_costs     TMM_FN(gemm__small_costs)
+#define tmm__xsmall_launch    TMM_FN(gemm__small_launch)
+#define tmm__xsmall_least     TMM_FN(small_least)
+#define tmm__xsmall_plan      TMM_FN(gemm__small_plan)
+#define tmm__xsmall_take      TMM_FN(gemm__small_take)
+
+#define tmm__xsplit      TMM_FN(gemm__split)
+#define tmm__xsquare     TMM_FN(square)
+#define tmm__xstands_for TMM_FN(gemm__stands_for)
+#define tmm__xstore2     TMM_FN(store2)
+#define tmm__xstore4     TMM_FN(store4)
+
+#define tmm__xstore_if     TMM_FN(store_if)
+#define tmm__xstore_masked TMM_FN(store_masked)
+#define tmm__xstore_row    TMM_FN(store_row)
+#define tmm__xstore_rows   TMM_FN(store_rows)
+#define tmm__xstore_sums   TMM_FN(store_sums)
+
+#define tmm__xsum      TMM_FN(gemm__sum)
+#define tmm__xsum_time TMM_FN(gemm__sum_time)
+#define tmm__xsums2    TMM_FN(sums2)
+#define tmm__xsums4    TMM_FN(sums4)
+#define tmm__xtakes    TMM_FN(gemm__takes)
+
+#define tmm__xtensor            TMM_FN(gemm__tensor)
+#define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)
+#define tmm__xtensor_fits       TMM_FN(gemm__tensor_fits)
+#define tmm__xtensor_lines_fit  TMM_FN(gemm__tensor_lines_fit)
+#define tmm__xtensor_pays       TMM_FN(gemm__tensor_pays)
+#define tmm__xtensor_plan       TMM_FN(gemm__tensor_plan)
+#define tmm__xtensor_short_last TMM_FN(gemm__tensor_short_last)
+#define tmm__xtensor_takes      TMM_FN(gemm__tensor_takes)
+#define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
+#define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
+
+#define tmm__xtiles       TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue       TMM_FN(value)
+#define tmm__xvector      TMM_FN(vector)
+#define tmm__xvector_sums TMM_FN(vector_sums)
+
+#define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
+#define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
+#define tmm__xwgmma_multiply_   TMM_FN(wgmma_multiply_)
+#define tmm__xwgmma_place       TMM_FN(wgmma_place)
+#define tmm__xwgmma_readers_    TMM_FN(wgmma_readers_)
+#define tmm__xwgmma_ring        TMM_FN(wgmma_ring)
+#define tmm__xwgmma_rows_       TMM_FN(wgmma_rows_)
+#define tmm__xwgmma_scale_range TMM_FN(wgmma_scale_range)
+#define tmm__xwgmma_scales      TMM_FN(wgmma_scales)
+#define tmm__xwgmma_stages_     TMM_FN(wgmma_stages_)
+
+#define tmm__xwrite_kernels TMM_FN(gemm__write_kernels)
+#define tmm__xwrite_plan    TMM_FN(gemm__write_plan)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
    pass 2 of float. */
-#define tmm__fetch_quad           TMM__INSTANCE(fetch_quad_, REGISTER)
-#define tmm__gemm_float_mma       TMM__INSTANCE(gemm_float_mma_, MMA)
-#define tmm__gemm_float_wgmma     TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
-#define tmm__gemm_int8_mma        TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
-#define tmm__gemm_int8_mma_bytes  TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
-#define tmm__gemm_int8_mma_copy   TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
-#define tmm__gemm_narrow          TMM__INSTANCE(gemm_narrow_, NARROW)
-#define tmm__gemm_outer           TMM__INSTANCE(gemm_outer_, OUTER)
-#define tmm__gemm_pipelined       TMM__INSTANCE(gemm_pipelined, PIPELINED)
-#define tmm__gemm_register        TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm__gemm_skinny          TMM__INSTANCE(gemm_skinny_, SKINNY)
-#define tmm__gemm_small           TMM__INSTANCE(gemm_small_, SMALL)
-#define tmm__gemm_tensor          TMM__INSTANCE(gemm_tensor_, TENSOR)
-#define tmm__mma_copies           TMM__INSTANCE(mma_copies_, MMA)
-#define tmm__mma_copy             TMM__INSTANCE(mma_copy_, MMA)
-#define tmm__mma_edge             TMM__INSTANCE(mma_edge_, MMA)
-#define tmm__mma_recheck          TMM__INSTANCE(mma_recheck_, MMA)
-#define tmm__mma_store            TMM__INSTANCE(mma_store_, MMA)
-#define tmm__narrow_add           TMM__INSTANCE(narrow_add_, NARROW)
-#define tmm__narrow_copy_P        TMM__INSTANCE(narrow_copy_P_, NARROW)
-#define tmm__narrow_copy_Q        TMM__INSTANCE(narrow_copy_Q_, NARROW)
-#define tmm__narrow_store         TMM__INSTANCE(narrow_store_, NARROW)
-#define tmm__outer_bytes          TMM__INSTANCE(outer_bytes_, OUTER)
-#define tmm__outer_cols           TMM__INSTANCE(outer_cols_, OUTER)
-#define tmm__outer_copy           TMM__INSTANCE(outer_copy_, OUTER)
-#define tmm__outer_lda            TMM__INSTANCE(outer_lda_, OUTER)
-#define tmm__outer_ldb            TMM__INSTANCE(outer_ldb_, OUTER)
-#define tmm__outer_warp_rows      TMM__INSTANCE(outer_warp_rows_, OUTER)
-#define tmm__put_quad             TMM__INSTANCE(put_quad_, REGISTER)
-#define tmm__quad                 TMM__INSTANCE(quad_, REGISTER)
-#define tmm__skinny_along_k       TMM__INSTANCE(skinny_along_k_, SKINNY)
-#define tmm__skinny_bytes         TMM__INSTANCE(skinny_bytes_, SKINNY)
-#define tmm__skinny_copy_L        TMM__INSTANCE(skinny_copy_L_, SKINNY)
-#define tmm__skinny_depth         TMM__INSTANCE(skinny_depth_, SKINNY)
-#define tmm__skinny_grain         TMM__INSTANCE(skinny_grain_, SKINNY)
-#define tmm__skinny_k_step        TMM__INSTANCE(skinny_k_step_, SKINNY)
-#define tmm__skinny_lanes         TMM__INSTANCE(skinny_lanes_, SKINNY)
-#define tmm__skinny_least         TMM__INSTANCE(skinny_least_, SKINNY)
-#define tmm__skinny_lines         TMM__INSTANCE(skinny_lines_, SKINNY)
-#define tmm__skinny_pitch         TMM__INSTANCE(skinny_pitch_, SKINNY)
-#define tmm__skinny_ring          TMM__INSTANCE(skinny_ring_, SKINNY)
-#define tmm__skinny_share_sums    TMM__INSTANCE(skinny_share_sums_, SKINNY)
-#define tmm__skinny_stage         TMM__INSTANCE(skinny_stage_, SKINNY)
-#define tmm__skinny_stages        TMM__INSTANCE(skinny_stages_, SKINNY)
-#define tmm__skinny_store         TMM__INSTANCE(skinny_store_, SKINNY)
-#define tmm__skinny_sums          TMM__INSTANCE(skinny_sums_, SKINNY)
-#define tmm__skinny_width         TMM__INSTANCE(skinny_width_, SKINNY)
-#define tmm__small_add            TMM__INSTANCE(small_add_, SMALL)
-#define tmm__small_blocks         TMM__INSTANCE(small_blocks_, SMALL)
-#define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
-#define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
-#define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)
-#define tmm__small_lda            TMM__INSTANCE(small_lda_, SMALL)
-#define tmm__small_ldb            TMM__INSTANCE(small_ldb_, SMALL)
-#define tmm__small_ldc            TMM__INSTANCE(small_ldc_, SMALL)
-#define tmm__small_leave_sums     TMM__INSTANCE(small_leave_sums_, SMALL)
-#define tmm__small_part           TMM__INSTANCE(small_part_, SMALL)
-#define tmm__small_ring           TMM__INSTANCE(small_ring_, SMALL)
-#define tmm__small_stage          TMM__INSTANCE(small_stage_, SMALL)
-#define tmm__small_sums           TMM__INSTANCE(small_sums_, SMALL)
-#define tmm__small_warp           TMM__INSTANCE(small_warp_, SMALL)
+#define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
+#define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
+#define tmm__gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
+#define tmm__gemm_int8_mma       TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
+#define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
+#define tmm__gemm_int8_mma_copy  TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
+
+#define tmm__gemm_narrow    TMM__INSTANCE(gemm_narrow_, NARROW)
+#define tmm__gemm_outer     TMM__INSTANCE(gemm_outer_, OUTER)
+#define tmm__gemm_pipelined TMM__INSTANCE(gemm_pipelined, PIPELINED)
+#define tmm__gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm__gemm_skinny    TMM__INSTANCE(gemm_skinny_, SKINNY)
+#define tmm__gemm_small     TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm__gemm_tensor    TMM__INSTANCE(gemm_tensor_, TENSOR)
+
+#define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
+#define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
+#define tmm__mma_edge    TMM__INSTANCE(mma_edge_, MMA)
+#define tmm__mma_recheck TMM__INSTANCE(mma_recheck_, MMA)
+#define tmm__mma_store   TMM__INSTANCE(mma_store_, MMA)
+
+#define tmm__narrow_add    TMM__INSTANCE(narrow_add_, NARROW)
+#define tmm__narrow_copy_P TMM__INSTANCE(narrow_copy_P_, NARROW)
+#define tmm__narrow_copy_Q TMM__INSTANCE(narrow_copy_Q_, NARROW)
+#define tmm__narrow_store  TMM__INSTANCE(narrow_store_, NARROW)
+
+#define tmm__outer_bytes     TMM__INSTANCE(outer_bytes_, OUTER)
+#define tmm__outer_cols      TMM__INSTANCE(outer_cols_, OUTER)
+#define tmm__outer_copy      TMM__INSTANCE(outer_copy_, OUTER)
+#define tmm__outer_lda       TMM__INSTANCE(outer_lda_, OUTER)
+#define tmm__outer_ldb       TMM__INSTANCE(outer_ldb_, OUTER)
+#define tmm__outer_warp_rows TMM__INSTANCE(outer_warp_rows_, OUTER)
+
+#define tmm__put_quad TMM__INSTANCE(put_quad_, REGISTER)
+#define tmm__quad     TMM__INSTANCE(quad_, REGISTER)
+
+#define tmm__skinny_along_k    TMM__INSTANCE(skinny_along_k_, SKINNY)
+#define tmm__skinny_bytes      TMM__INSTANCE(skinny_bytes_, SKINNY)
+#define tmm__skinny_copy_L     TMM__INSTANCE(skinny_copy_L_, SKINNY)
+#define tmm__skinny_depth      TMM__INSTANCE(skinny_depth_, SKINNY)
+#define tmm__skinny_grain      TMM__INSTANCE(skinny_grain_, SKINNY)
+#define tmm__skinny_k_step     TMM__INSTANCE(skinny_k_step_, SKINNY)
+#define tmm__skinny_lanes      TMM__INSTANCE(skinny_lanes_, SKINNY)
+#define tmm__skinny_least      TMM__INSTANCE(skinny_least_, SKINNY)
+#define tmm__skinny_lines      TMM__INSTANCE(skinny_lines_, SKINNY)
+#define tmm__skinny_pitch      TMM__INSTANCE(skinny_pitch_, SKINNY)
+#define tmm__skinny_ring       TMM__INSTANCE(skinny_ring_, SKINNY)
+#define tmm__skinny_share_sums TMM__INSTANCE(skinny_share_sums_, SKINNY)
+#define tmm__skinny_stage      TMM__INSTANCE(skinny_stage_, SKINNY)
+#define tmm__skinny_stages     TMM__INSTANCE(skinny_stages_, SKINNY)
+#define tmm__skinny_store      TMM__INSTANCE(skinny_store_, SKINNY)
+#define tmm__skinny_sums       TMM__INSTANCE(skinny_sums_, SKINNY)
+#define tmm__skinny_width      TMM__INSTANCE(skinny_width_, SKINNY)
+
+#define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
+#define tmm__small_blocks     TMM__INSTANCE(small_blocks_, SMALL)
+#define tmm__small_bytes      TMM__INSTANCE(small_bytes_, SMALL)
+#define tmm__small_copy       TMM__INSTANCE(small_copy_, SMALL)
+#define tmm__small_elements   TMM__INSTANCE(small_elements_, SMALL)
+#define tmm__small_lda        TMM__INSTANCE(small_lda_, SMALL)
+#define tmm__small_ldb        TMM__INSTANCE(small_ldb_, SMALL)
+#define tmm__small_ldc        TMM__INSTANCE(small_ldc_, SMALL)
+#define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
+#define tmm__small_part       TMM__INSTANCE(small_part_, SMALL)
+#define tmm__small_ring       TMM__INSTANCE(small_ring_, SMALL)
+#define tmm__small_stage      TMM__INSTANCE(small_stage_, SMALL)
+#define tmm__small_sums       TMM__INSTANCE(small_sums_, SMALL)
+#define tmm__small_warp       TMM__INSTANCE(small_warp_, SMALL)
+
 #define tmm__tensor_add_partials  TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_by_cluster    TMM__INSTANCE(tensor_by_cluster_, TENSOR)
 #define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
@@ -3103,28 +3140,30 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_store_part    TMM__INSTANCE(tensor_store_part_, TENSOR)
 #define tmm__tensor_store_rows    TMM__INSTANCE(tensor_store_rows_, TENSOR)
 #define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
-#define tmm__this_mma_bytes       TMM__INSTANCE(mma_bytes_, MMA)
-#define tmm__this_wgmma_bytes     TMM__INSTANCE(wgmma_bytes_, WGMMA)
-#define tmm__wgmma_add            TMM__INSTANCE(wgmma_add_, WGMMA)
-#define tmm__wgmma_add_parts      TMM__INSTANCE(wgmma_add_parts_, WGMMA)
-#define tmm__wgmma_begin          TMM__INSTANCE(wgmma_begin_, WGMMA)
-#define tmm__wgmma_cols           TMM__INSTANCE(wgmma_cols_, WGMMA)
-#define tmm__wgmma_copy           TMM__INSTANCE(wgmma_copy_, WGMMA)
-#define tmm__wgmma_count_part     TMM__INSTANCE(wgmma_count_part_, WGMMA)
-#define tmm__wgmma_exchange       TMM__INSTANCE(wgmma_exchange_, WGMMA)
-#define tmm__wgmma_finish         TMM__INSTANCE(wgmma_finish_, WGMMA)
-#define tmm__wgmma_large          TMM__INSTANCE(wgmma_large_, WGMMA)
-#define tmm__wgmma_multiply       TMM__INSTANCE(wgmma_multiply_, WGMMA)
-#define tmm__wgmma_next_row       TMM__INSTANCE(wgmma_next_row_, WGMMA)
-#define tmm__wgmma_readers        TMM__INSTANCE(wgmma_readers_, WGMMA)
-#define tmm__wgmma_rows           TMM__INSTANCE(wgmma_rows_, WGMMA)
-#define tmm__wgmma_small          TMM__INSTANCE(wgmma_small_, WGMMA)
-#define tmm__wgmma_stages         TMM__INSTANCE(wgmma_stages_, WGMMA)
-#define tmm__wgmma_store_checked  TMM__INSTANCE(wgmma_store_checked_, WGMMA)
-#define tmm__wgmma_store_row      TMM__INSTANCE(wgmma_store_row_, WGMMA)
-#define tmm__wgmma_store_rows     TMM__INSTANCE(wgmma_store_rows_, WGMMA)
-#define tmm__wgmma_sum_halves     TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
-#define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
+
+#define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
+#define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
+
+#define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
+#define tmm__wgmma_add_parts     TMM__INSTANCE(wgmma_add_parts_, WGMMA)
+#define tmm__wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
+#define tmm__wgmma_cols          TMM__INSTANCE(wgmma_cols_, WGMMA)
+#define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
+#define tmm__wgmma_count_part    TMM__INSTANCE(wgmma_count_part_, WGMMA)
+#define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm__wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
+#define tmm__wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
+#define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
+#define tmm__wgmma_next_row      TMM__INSTANCE(wgmma_next_row_, WGMMA)
+#define tmm__wgmma_readers       TMM__INSTANCE(wgmma_readers_, WGMMA)
+#define tmm__wgmma_rows          TMM__INSTANCE(wgmma_rows_, WGMMA)
+#define tmm__wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
+#define tmm__wgmma_stages        TMM__INSTANCE(wgmma_stages_, WGMMA)
+#define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
+#define tmm__wgmma_store_rows    TMM__INSTANCE(wgmma_store_rows_, WGMMA)
+#define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
+#define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
    Uses: once/. Used by: plan.h, product.h, type/choose.h, kernels/. */
@@ -12417,11 +12456,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
-   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
-   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
-   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
-   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
-   products likewise.
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s. Products
+   with them take 16, or FP64 for all. Sums longer than 65536 are cut when they are prepared.
 
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
@@ -12674,9 +12710,8 @@ TMM__DEVICE float tmm__int8_threshold(tmm__int8_part row, float col_g, float col
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
-   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
-   there is one. */
+/* Which L from `least` on costs least, 0 for FP64, in units of a product of bytes. `fp64`: all
+   elements by FP64; `each`: all one by one, if all were open; `first`: that there is one. */
 TMM__DEVICE unsigned tmm__int8_decide(const volatile tmm__int8_state *state, int least, float fp64,
                                       float each, float first)
 {
@@ -12885,8 +12920,8 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 
 /* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
-   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
-   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what
+   is fastest, not what is right. The block that counts last decides. A byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
@@ -13189,7 +13224,7 @@ TMM__DEVICE void tmm__wgmma_bytes(unsigned *c, unsigned long long a, unsigned lo
 #undef TMM__R16
 
 /* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
-   blocks have the same columns: each copies half of the lines of B, to both. */
+   blocks have the same columns, so each copies half of the lines of B to both. */
 TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsigned stages,
                                 unsigned fulls, unsigned empties)
 {
@@ -13211,8 +13246,7 @@ TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsign
                                  (size_t)(row * CLUSTER + rank) * ROWS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
-        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
-           theirs is stored. */
+        /* Blocks of lines that exist: no sum of the others is stored. */
         int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROWS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
         int bytes_a = (blocks_a < ROWS ? blocks_a : (int)ROWS) * TMM__INT8_BLOCK;
@@ -13391,7 +13425,6 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
-/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
 TMM__DEVICE void tmm__gemm_int8_mma_copy(unsigned char *stage, const tmm__int8_products *job,
                                          int modulus, int row, int col, int k)
 {
@@ -13558,9 +13591,9 @@ TMM__DEVICE double tmm__xgemm_int8_integer(const unsigned *words, int byte,
     return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
-   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
-   instructions, which else had to load each. */
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and
+   gives bits of the others. `choice` is a constant, so that the tables' numbers are operands of
+   instructions. */
 TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__int8_sums *tables,
                                            const uint2 *two, int row, int col, const int choice)
 {
@@ -13657,9 +13690,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
-   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
-   of the warp. */
+/* One element of C by a warp. It loads 128 k of A and of B while it adds up those before. All
+   lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles of the warp. */
 TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
@@ -13753,12 +13785,12 @@ TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_ro
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
-   with few of them appends them to a list. Once the list is long, and at the end, each warp
-   computes one element of it. A tile with many is computed as a whole. Either way an element is one
-   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
-   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
-   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A
+   tile with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is
+   one chain of multiply-adds in ascending k, as of KERNEL GLOBAL. If FP64 was chosen and nothing
+   else computes it, all elements are open. Bound by FP64 and shared memory in tiles, by latency
+   in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
@@ -15877,8 +15909,8 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
-   then the end of it. */
+/* An operand: its lines, units and planes lie one after the other, from memory + *at to the new
+   *at. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)
 {
@@ -15900,8 +15932,7 @@ enum {
 };
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
-/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. What is
-   `ready` lies elsewhere. */
+/* Offsets in the workspace of a product of M x K and K x N. What is `ready` lies elsewhere. */
 typedef struct tmm__int8_layout {
     size_t operands[2], C, open, norms, bytes; /* the state is at 0 */
     int line_blocks[2], pieces_down, pieces_across, ready;
@@ -15929,8 +15960,7 @@ static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long lon
     return l;
 }
 
-/* A quarter of the device's memory: all that KERNEL TENSOR INT8 takes, in parts of M, N or K of a
-   product that needs more. */
+/* A quarter of the device's memory: larger products are done in parts of M, N or K. */
 static inline size_t tmm__int8_budget(void)
 {
     static thread_local size_t known[TMM__KNOWN];
@@ -15951,8 +15981,8 @@ static inline long long tmm__int8_part_of_k(long long K)
     return ((K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
 }
 
-/* What is kept of a prepared operand: a state, then an operand for each part of k. That of the part
-   from k0 on; *bytes is where it ends. */
+/* What is kept of a prepared operand: a state, then an operand for each part of k. Returns that
+   of the part from k0 on; *bytes is where it ends. */
 static inline tmm__int8_operand tmm__int8_prepared(char *memory, size_t *bytes, long long lines,
                                                    long long K, long long k0)
 {
@@ -16027,12 +16057,11 @@ typedef struct tmm__xint8_part {
     tmm__int8_sums sums;
 } tmm__xint8_part;
 
-/* All kernels of this family wait themselves for the launch before them. `cluster`: blocks to a
-   cluster, or 1. */
-static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads, int bytes,
-                                           int cluster, void **arguments, tmm_stream stream)
+/* All kernels of this family wait themselves for the launch before them. */
+static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads,
+                                           void **arguments, tmm_stream stream)
 {
-    return tmm__launch_clusters(kernel, grid, threads, cluster, 1, bytes, arguments, stream);
+    return tmm__launch_clusters(kernel, grid, threads, 1, 1, 0, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */
@@ -16045,8 +16074,8 @@ static inline const tmm__int8_instance *tmm__xint8_instance(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
-   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+/* The instance whose rounds over all multiprocessors take least; NULL: none has the shared
+   memory. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
 static inline const tmm__int8_instance *tmm__xint8_best(double down, double pieces_across,
                                                         double planes)
 {
@@ -16078,6 +16107,8 @@ static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
+    tmm__int8_lines *from = part->from;
+    tmm__int8_operand *to = part->operands;
     long long K = part->p.K;
     int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
     int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
@@ -16087,40 +16118,27 @@ static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__in
     tmm_status status = TMM_OK;
     if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
-        void *of_scales[] = {&K,
-                             &chunks,
-                             &lines_A,
-                             &lines_B,
-                             &part->norms,
-                             &part->operands[0].lines,
-                             &part->operands[1].lines};
-        status =
-            tmm__xint8_launch((const void *)tmm__xgemm_int8_norms, dim3(groups, (unsigned)chunks),
-                              256, 0, 1, of_norms, part->p.stream);
+        void *of_norms[] = {&K, &groups_A, &from[0], &from[1], &part->norms};
+        void *of_scales[] = {&K,           &chunks,      &lines_A,    &lines_B,
+                             &part->norms, &to[0].lines, &to[1].lines};
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_norms,
+                                   dim3(groups, (unsigned)chunks), 256, of_norms, part->p.stream);
         if (status == TMM_OK)
             status = tmm__xint8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
-                                       256, 0, 1, of_scales, part->p.stream);
+                                       256, of_scales, part->p.stream);
     }
-    void *arguments[] = {&K,
-                         &groups_A,
-                         &every,
-                         &part->from[0],
-                         &part->from[1],
-                         &part->operands[0],
-                         &part->operands[1],
-                         &state,
-                         &part->residues};
+    void *arguments[] = {&K,     &groups_A, &every, &from[0],       &from[1],
+                         &to[0], &to[1],    &state, &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
-                                   dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                   part->p.stream);
+        status =
+            tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
+                              dim3(groups, (unsigned)k_blocks), 256, arguments, part->p.stream);
     return status;
 }
 
-/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
-   empty, without its barriers in static shared memory. */
+/* Whether this program's code for this device multiplies by wgmma: in other code the kernel is
+   empty, without static shared memory. */
 static inline int tmm__xint8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
@@ -16188,21 +16206,20 @@ static inline tmm_status tmm__xint8_multiply(const tmm__xint8_part *part, tmm__i
         job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm__xint8_launch((const void *)tmm__xgemm_int8_wgmma,
-                                 dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                 TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                 part->p.stream);
+        return tmm__launch_clusters((const void *)tmm__xgemm_int8_wgmma,
+                                    dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                    TMM__INT8_WGMMA_CLUSTER, 1, TMM__INT8_WGMMA_BYTES, arguments,
+                                    part->p.stream);
     }
     const tmm__int8_instance *i = tmm__xint8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
                                                   state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xint8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                             i->bytes, 1, arguments, part->p.stream);
+    return tmm__launch_clusters(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                1, 1, i->bytes, arguments, part->p.stream);
 }
 
-/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
 static inline int tmm__xint8_fp64(const tmm__xproduct *p)
 {
     return TMM__INT8_FP64(tmm__xtensor_pays()) && tmm__xtensor_fits() && tmm__xfits(TMM_TENSOR, p);
@@ -16247,17 +16264,17 @@ static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
         status = tmm__xint8_launch((const void *)tmm__xgemm_int8_choice,
-                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128, 0,
-                                   1, of_choice, p->stream);
+                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128,
+                                   of_choice, p->stream);
     if (status == TMM_OK) status = tmm__xint8_convert(part, state);
     if (status == TMM_OK) status = tmm__xint8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0, 1,
-                                   of_sums, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, of_sums,
+                                   p->stream);
     if (status == TMM_OK)
         status = tmm__xint8_launch((const void *)tmm__xgemm_int8_open,
-                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256, 0, 1,
+                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
                                    of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
         tmm__xproduct all = *p;
@@ -16269,8 +16286,8 @@ static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
     return status;
 }
 
-/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
-   all moduli. `memory` has what tmm__int8_prepared says. */
+/* Lines, units and residues of all moduli of an operand, A or B. `memory` has what
+   tmm__int8_prepared says. */
 static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long long K, int is_B,
                                             char *memory, tmm_stream stream)
 {
@@ -16298,8 +16315,8 @@ static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long lo
     return status;
 }
 
-/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
-   prepared, whose k is cut as they are. */
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: prepared
+   operands, whose k is cut as they are. */
 static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long long *K, int ready)
 {
     int cut_k = !ready;
@@ -16310,7 +16327,7 @@ static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long
     return tmm__int8_plan(*M, *N, *K, ready);
 }
 
-/* Operand number i of a part whose first line and k these are: from where, and where it is. */
+/* Operand number i of a part, from its first line and k on: from where, and where it is. */
 static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
                                     long long line0, long long k0)
 {
@@ -16329,9 +16346,8 @@ static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prep
     o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
-   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
-   nothing is done; else 0. */
+/* Products, one after the other. `prepared`: operands of a single product, or NULL. *missing:
+   the bytes of a workspace that the pool could not give, then nothing is done; else 0. */
 static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
                                              const tmm_prepared *const *prepared, size_t *missing)
 {
@@ -16369,8 +16385,8 @@ static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
     return status;
 }
 
-/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
-   k; bytes of what is kept of an operand; its conversion; a product. */
+/* What type/ asks of a kernel that converts operands: the most lines or k; bytes of what is kept
+   of an operand; its conversion; a product. */
 enum { tmm__xconverted_most = TMM__INT8_SIZE_MAX };
 
 static inline size_t tmm__xprepared_bytes(long long lines, long long K)
@@ -16390,7 +16406,6 @@ static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *m
     return tmm__xint8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-/* Products, as tmm__xint8_products; its plan has nothing that a launch needs. */
 static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
                                          const tmm_prepared *const *prepared, size_t *missing)
 {

@@ -39,12 +39,11 @@ typedef struct tmm__xint8_part {
     tmm__int8_sums sums;
 } tmm__xint8_part;
 
-/* All kernels of this family wait themselves for the launch before them. `cluster`: blocks to a
-   cluster, or 1. */
-static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads, int bytes,
-                                           int cluster, void **arguments, tmm_stream stream)
+/* All kernels of this family wait themselves for the launch before them. */
+static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads,
+                                           void **arguments, tmm_stream stream)
 {
-    return tmm__launch_clusters(kernel, grid, threads, cluster, 1, bytes, arguments, stream);
+    return tmm__launch_clusters(kernel, grid, threads, 1, 1, 0, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */
@@ -57,8 +56,8 @@ static inline const tmm__int8_instance *tmm__xint8_instance(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
-   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+/* The instance whose rounds over all multiprocessors take least; NULL: none has the shared
+   memory. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
 static inline const tmm__int8_instance *tmm__xint8_best(double down, double pieces_across,
                                                         double planes)
 {
@@ -90,6 +89,8 @@ static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
+    tmm__int8_lines *from = part->from;
+    tmm__int8_operand *to = part->operands;
     long long K = part->p.K;
     int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
     int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
@@ -99,40 +100,27 @@ static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__in
     tmm_status status = TMM_OK;
     if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
-        void *of_scales[] = {&K,
-                             &chunks,
-                             &lines_A,
-                             &lines_B,
-                             &part->norms,
-                             &part->operands[0].lines,
-                             &part->operands[1].lines};
-        status =
-            tmm__xint8_launch((const void *)tmm__xgemm_int8_norms, dim3(groups, (unsigned)chunks),
-                              256, 0, 1, of_norms, part->p.stream);
+        void *of_norms[] = {&K, &groups_A, &from[0], &from[1], &part->norms};
+        void *of_scales[] = {&K,           &chunks,      &lines_A,    &lines_B,
+                             &part->norms, &to[0].lines, &to[1].lines};
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_norms,
+                                   dim3(groups, (unsigned)chunks), 256, of_norms, part->p.stream);
         if (status == TMM_OK)
             status = tmm__xint8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
-                                       256, 0, 1, of_scales, part->p.stream);
+                                       256, of_scales, part->p.stream);
     }
-    void *arguments[] = {&K,
-                         &groups_A,
-                         &every,
-                         &part->from[0],
-                         &part->from[1],
-                         &part->operands[0],
-                         &part->operands[1],
-                         &state,
-                         &part->residues};
+    void *arguments[] = {&K,     &groups_A, &every, &from[0],       &from[1],
+                         &to[0], &to[1],    &state, &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
-                                   dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                   part->p.stream);
+        status =
+            tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
+                              dim3(groups, (unsigned)k_blocks), 256, arguments, part->p.stream);
     return status;
 }
 
-/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
-   empty, without its barriers in static shared memory. */
+/* Whether this program's code for this device multiplies by wgmma: in other code the kernel is
+   empty, without static shared memory. */
 static inline int tmm__xint8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
@@ -200,21 +188,20 @@ static inline tmm_status tmm__xint8_multiply(const tmm__xint8_part *part, tmm__i
         job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm__xint8_launch((const void *)tmm__xgemm_int8_wgmma,
-                                 dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                 TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                 part->p.stream);
+        return tmm__launch_clusters((const void *)tmm__xgemm_int8_wgmma,
+                                    dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                    TMM__INT8_WGMMA_CLUSTER, 1, TMM__INT8_WGMMA_BYTES, arguments,
+                                    part->p.stream);
     }
     const tmm__int8_instance *i = tmm__xint8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
                                                   state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xint8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
-                             i->bytes, 1, arguments, part->p.stream);
+    return tmm__launch_clusters(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                1, 1, i->bytes, arguments, part->p.stream);
 }
 
-/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
 static inline int tmm__xint8_fp64(const tmm__xproduct *p)
 {
     return TMM__INT8_FP64(tmm__xtensor_pays()) && tmm__xtensor_fits() && tmm__xfits(TMM_TENSOR, p);
@@ -259,17 +246,17 @@ static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
         status = tmm__xint8_launch((const void *)tmm__xgemm_int8_choice,
-                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128, 0,
-                                   1, of_choice, p->stream);
+                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128,
+                                   of_choice, p->stream);
     if (status == TMM_OK) status = tmm__xint8_convert(part, state);
     if (status == TMM_OK) status = tmm__xint8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0, 1,
-                                   of_sums, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, of_sums,
+                                   p->stream);
     if (status == TMM_OK)
         status = tmm__xint8_launch((const void *)tmm__xgemm_int8_open,
-                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256, 0, 1,
+                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
                                    of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
         tmm__xproduct all = *p;
@@ -281,8 +268,8 @@ static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
     return status;
 }
 
-/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
-   all moduli. `memory` has what tmm__int8_prepared says. */
+/* Lines, units and residues of all moduli of an operand, A or B. `memory` has what
+   tmm__int8_prepared says. */
 static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long long K, int is_B,
                                             char *memory, tmm_stream stream)
 {
@@ -310,8 +297,8 @@ static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long lo
     return status;
 }
 
-/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
-   prepared, whose k is cut as they are. */
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: prepared
+   operands, whose k is cut as they are. */
 static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long long *K, int ready)
 {
     int cut_k = !ready;
@@ -322,7 +309,7 @@ static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long
     return tmm__int8_plan(*M, *N, *K, ready);
 }
 
-/* Operand number i of a part whose first line and k these are: from where, and where it is. */
+/* Operand number i of a part, from its first line and k on: from where, and where it is. */
 static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
                                     long long line0, long long k0)
 {
@@ -341,9 +328,8 @@ static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prep
     o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
-   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
-   nothing is done; else 0. */
+/* Products, one after the other. `prepared`: operands of a single product, or NULL. *missing:
+   the bytes of a workspace that the pool could not give, then nothing is done; else 0. */
 static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
                                              const tmm_prepared *const *prepared, size_t *missing)
 {
@@ -381,8 +367,8 @@ static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
     return status;
 }
 
-/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
-   k; bytes of what is kept of an operand; its conversion; a product. */
+/* What type/ asks of a kernel that converts operands: the most lines or k; bytes of what is kept
+   of an operand; its conversion; a product. */
 enum { tmm__xconverted_most = TMM__INT8_SIZE_MAX };
 
 static inline size_t tmm__xprepared_bytes(long long lines, long long K)
@@ -402,7 +388,6 @@ static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *m
     return tmm__xint8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-/* Products, as tmm__xint8_products; its plan has nothing that a launch needs. */
 static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
                                          const tmm_prepared *const *prepared, size_t *missing)
 {

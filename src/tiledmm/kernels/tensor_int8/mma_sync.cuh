@@ -29,7 +29,6 @@
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
-/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
 TMM__DEVICE void tmm__gemm_int8_mma_copy(unsigned char *stage, const tmm__int8_products *job,
                                          int modulus, int row, int col, int k)
 {

@@ -125,8 +125,8 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 
 /* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
-   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
-   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what
+   is fastest, not what is right. The block that counts last decides. A byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,

@@ -123,9 +123,8 @@ TMM__DEVICE float tmm__int8_threshold(tmm__int8_part row, float col_g, float col
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
-   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
-   there is one. */
+/* Which L from `least` on costs least, 0 for FP64, in units of a product of bytes. `fp64`: all
+   elements by FP64; `each`: all one by one, if all were open; `first`: that there is one. */
 TMM__DEVICE unsigned tmm__int8_decide(const volatile tmm__int8_state *state, int least, float fp64,
                                       float each, float first)
 {

@@ -1,9 +1,8 @@
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
-   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
-   of the warp. */
+/* One element of C by a warp. It loads 128 k of A and of B while it adds up those before. All
+   lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles of the warp. */
 TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
@@ -97,12 +96,12 @@ TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_ro
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
-   with few of them appends them to a list. Once the list is long, and at the end, each warp
-   computes one element of it. A tile with many is computed as a whole. Either way an element is one
-   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
-   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
-   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A
+   tile with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is
+   one chain of multiply-adds in ascending k, as of KERNEL GLOBAL. If FP64 was chosen and nothing
+   else computes it, all elements are open. Bound by FP64 and shared memory in tiles, by latency
+   in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };

@@ -69,9 +69,9 @@ TMM__DEVICE double tmm__xgemm_int8_integer(const unsigned *words, int byte,
     return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
-   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
-   instructions, which else had to load each. */
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and
+   gives bits of the others. `choice` is a constant, so that the tables' numbers are operands of
+   instructions. */
 TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__int8_sums *tables,
                                            const uint2 *two, int row, int col, const int choice)
 {

@@ -36,11 +36,8 @@
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
-   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
-   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
-   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
-   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
-   products likewise.
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s. Products
+   with them take 16, or FP64 for all. Sums longer than 65536 are cut when they are prepared.
 
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at

@@ -63,7 +63,7 @@ TMM__DEVICE void tmm__wgmma_bytes(unsigned *c, unsigned long long a, unsigned lo
 #undef TMM__R16
 
 /* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
-   blocks have the same columns: each copies half of the lines of B, to both. */
+   blocks have the same columns, so each copies half of the lines of B to both. */
 TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsigned stages,
                                 unsigned fulls, unsigned empties)
 {
@@ -85,8 +85,7 @@ TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsign
                                  (size_t)(row * CLUSTER + rank) * ROWS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
-        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
-           theirs is stored. */
+        /* Blocks of lines that exist: no sum of the others is stored. */
         int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROWS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
         int bytes_a = (blocks_a < ROWS ? blocks_a : (int)ROWS) * TMM__INT8_BLOCK;
