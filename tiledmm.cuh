@@ -2254,7 +2254,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
                                               tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
-    if (tmm__has_clusters(kernel) && (early || cluster > 1)) {
+    if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
         cudaLaunchAttribute attributes[2];
         cudaLaunchConfig_t config =
             tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
