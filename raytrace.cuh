@@ -186,7 +186,7 @@
 #endif
 #endif
 /* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: config.h, kernels/instances.h. Used by: callers. */
+   Uses: config.h, kernels/instances.h. Used by: give_back.h. */
 #if !defined(RAYT__EMIT)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
@@ -200,69 +200,52 @@
 #endif
 #endif
 #else
-#pragma push_macro("EDGE")
+/* Each word stands here twice, for a macro cannot undefine another. */
+/* clang-format off */
+#define RAYT__WORDS(_) \
+    _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
+    _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(height) _(i) _(k) _(min) _(n) _(p) _(r) \
+    _(rows) _(s) _(size) _(tile) _(w) _(width) _(x) _(y) _(z)
+/* clang-format on */
+#ifdef _MSC_VER
+#define RAYT__PRAGMA(x) __pragma(x)
+#else
+#define RAYT__PRAGMA(x) _Pragma(#x)
+#endif
+#define RAYT__PUSH(word) RAYT__PRAGMA(push_macro(#word))
+#define RAYT__POP(word)  RAYT__PRAGMA(pop_macro(#word))
+RAYT__WORDS(RAYT__PUSH)
 #undef EDGE
-#pragma push_macro("IN_FLIGHT")
 #undef IN_FLIGHT
-#pragma push_macro("LANE_H")
 #undef LANE_H
-#pragma push_macro("LANE_W")
 #undef LANE_W
-#pragma push_macro("REGIONS")
 #undef REGIONS
-#pragma push_macro("REGIONS_ACROSS")
 #undef REGIONS_ACROSS
-#pragma push_macro("REGION_H")
 #undef REGION_H
-#pragma push_macro("REGION_W")
 #undef REGION_W
-#pragma push_macro("WARPS")
 #undef WARPS
-#pragma push_macro("a")
 #undef a
-#pragma push_macro("b")
 #undef b
-#pragma push_macro("block")
 #undef block
-#pragma push_macro("c")
 #undef c
-#pragma push_macro("depth")
 #undef depth
-#pragma push_macro("g")
 #undef g
-#pragma push_macro("h")
 #undef h
-#pragma push_macro("height")
 #undef height
-#pragma push_macro("i")
 #undef i
-#pragma push_macro("k")
 #undef k
-#pragma push_macro("min")
 #undef min
-#pragma push_macro("n")
 #undef n
-#pragma push_macro("p")
 #undef p
-#pragma push_macro("r")
 #undef r
-#pragma push_macro("rows")
 #undef rows
-#pragma push_macro("s")
 #undef s
-#pragma push_macro("size")
 #undef size
-#pragma push_macro("tile")
 #undef tile
-#pragma push_macro("w")
 #undef w
-#pragma push_macro("width")
 #undef width
-#pragma push_macro("x")
 #undef x
-#pragma push_macro("y")
 #undef y
-#pragma push_macro("z")
 #undef z
 #endif
 
@@ -763,8 +746,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh.
-   Used by: host/launch.h, kernels/binning.cuh, kernels/tile.cuh. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -1080,7 +1062,7 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
 }
 #endif
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
-   Uses: intersection.cuh, kernels/culling.cuh, kernels/instances.h. Used by: callers. */
+   Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
@@ -1330,8 +1312,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_LANE_H
 #endif
 /* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: config.h, intersection.cuh, kernels/culling.cuh, kernels/instances.h.
-   Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh, culling.cuh, instances.h. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
@@ -1453,8 +1434,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h.
-   Used by: config.h, give_back.h, set_aside.h, host/, kernels/binning.cuh, kernels/tile.cuh. */
+   Uses: config.h. Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1586,7 +1566,7 @@ RAYT_API const char *rayt_where_string(rayt_where where)
 }
 #endif
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, host/status.h, kernels/instances.h. Used by: host/. */
+   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h. Used by: host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -1633,7 +1613,7 @@ static inline rayt_status rayt__check_where(rayt_where where)
 }
 #endif
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, host/status.h, kernels/instances.h. Used by: host/launch.h. */
+   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -1715,8 +1695,7 @@ static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_
 }
 #endif
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: config.h, intersection.cuh, types.h, host/scratch.h, host/status.h, kernels/.
-   Used by: host/render.h. */
+   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/. Used by: render.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
@@ -2022,7 +2001,7 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 }
 #endif
 /* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
@@ -2083,7 +2062,7 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
 }
 #endif
 /* src/raytrace/host/scenes.h. Random scenes.
-   Uses: config.h, intersection.cuh, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
@@ -2123,8 +2102,8 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
 }
 #endif
 /* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
-   Used by: functions.h, host/png.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
+   Used by: functions.h, png.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
@@ -2208,7 +2187,7 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, host/files.h, host/status.h, kernels/instances.h.
+   Uses: config.h, types.h, files.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
@@ -2359,7 +2338,7 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW
@@ -2405,40 +2384,9 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
 }
 #endif
 /* src/raytrace/give_back.h. Macros of the caller are as they were.
-   Uses: config.h, kernels/instances.h. Used by: callers. */
+   Uses: config.h, set_aside.h, kernels/instances.h. Used by: callers. */
 #if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
-#pragma pop_macro("EDGE")
-#pragma pop_macro("IN_FLIGHT")
-#pragma pop_macro("LANE_H")
-#pragma pop_macro("LANE_W")
-#pragma pop_macro("REGIONS")
-#pragma pop_macro("REGIONS_ACROSS")
-#pragma pop_macro("REGION_H")
-#pragma pop_macro("REGION_W")
-#pragma pop_macro("WARPS")
-#pragma pop_macro("a")
-#pragma pop_macro("b")
-#pragma pop_macro("block")
-#pragma pop_macro("c")
-#pragma pop_macro("depth")
-#pragma pop_macro("g")
-#pragma pop_macro("h")
-#pragma pop_macro("height")
-#pragma pop_macro("i")
-#pragma pop_macro("k")
-#pragma pop_macro("min")
-#pragma pop_macro("n")
-#pragma pop_macro("p")
-#pragma pop_macro("r")
-#pragma pop_macro("rows")
-#pragma pop_macro("s")
-#pragma pop_macro("size")
-#pragma pop_macro("tile")
-#pragma pop_macro("w")
-#pragma pop_macro("width")
-#pragma pop_macro("x")
-#pragma pop_macro("y")
-#pragma pop_macro("z")
+RAYT__WORDS(RAYT__POP)
 #if RAYT__HOST && defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

@@ -179,13 +179,13 @@
    do without, and sum in fewer slices. TMM_TENSOR is for TMM_TYPE double, on devices that give a
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
-   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
-   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
-   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
-   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
-   elements of row and column. If many are like that, take TMM_PIPELINED.
+   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, with M, N and
+   K rounded up to 64, and a quarter of a byte for each of C; of batches 1 GiB at a time. Where tiles
+   are few, parts of K take up to 256 KB a multiprocessor. Without memory it is TMM_PIPELINED.
+   Elements of C for which FP16 does not suffice are summed in float, at a fraction of the speed.
+   Their row of op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to
+   2^34 (K = 22250) in magnitude, zeros apart. Of the latter only elements below some 2^-23 of the
+   largest possible product count. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -198,8 +198,8 @@
    Of each thread, until it ends: the sentence of tmm_last_error(), what is known of devices and
    kernels, and its latest plans, some 110 KB. No thread, stream or event outlives a call; the current
    device stays.
-   CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
-   call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
+   CUDA has one record a thread for its last error. An older one of the caller's is not blamed on a
+   call of this header. It stays there unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
@@ -216,7 +216,7 @@
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: once/ptx.cuh.
+   Uses: ptx.cuh.
    Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -247,8 +247,7 @@
 #define TMM__HOST    0
 #endif
 
-/* 0 where nvcc compiles the host's part of a program, which need not look at what only devices run:
-   kernels and functions that are long are left out there. */
+/* 0 where nvcc compiles the host's part of a program: long device code is left out there. */
 #if defined(__NVCC__) && !defined(__CUDA_ARCH__)
 #define TMM__BODIES 0
 #else
@@ -294,17 +293,18 @@
 #endif
 #endif
 
-/* The CPU reference is meant to be as fast as plain C can be, however the file is compiled: nvcc
-   gives the host compiler no -O of its own. */
+/* What a function of kernels begins with. */
+#define TMM__DEVICE static __device__ __forceinline__
+
+/* However the file is compiled: nvcc gives the host compiler no -O of its own. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TMM__OPTIMIZE __attribute__((optimize("O3")))
 #else
 #define TMM__OPTIMIZE
 #endif
 
-/* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
-   beta C, has the same bits everywhere. */
+/* A product of two TMM_SUM, rounded once: compilers may contract a * b + c * d either way, each
+   kernel its own. So the last step, alpha sum + beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -330,8 +330,8 @@
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
 #define TMM__WORD_INT_int , 1
-/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
-   into: else it would reorder all sums, which takes time to compile and gains nothing. */
+/* sum += a b. For int by an instruction that the compiler does not look into: else it would
+   reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                        \
     ((sum) = TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0) == 1 && \
@@ -464,317 +464,174 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #endif
 #else
-#pragma push_macro("A")
+/* Each word stands here twice, for a macro cannot undefine another. */
+/* clang-format off */
+#define TMM__WORDS(_) \
+    _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
+    _(AT_ONCE) _(As) _(B) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) _(CLUSTER) _(COLS) \
+    _(COPIES) _(COPY_AT) _(COUNT) _(DEEP) _(DEPTH) _(DOUBTFUL) _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) \
+    _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) \
+    _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) \
+    _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) \
+    _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(Q) _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) \
+    _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) _(STAGES) \
+    _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) \
+    _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
+    _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
+    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(i) _(j) _(k) \
+    _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) _(t) \
+    _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+/* clang-format on */
+#ifdef _MSC_VER
+#define TMM__PRAGMA(x) __pragma(x)
+#else
+#define TMM__PRAGMA(x) _Pragma(#x)
+#endif
+#define TMM__PUSH(word) TMM__PRAGMA(push_macro(#word))
+#define TMM__POP(word)  TMM__PRAGMA(pop_macro(#word))
+TMM__WORDS(TMM__PUSH)
 #undef A
-#pragma push_macro("ABr")
-#undef ABr
-#pragma push_macro("ACROSS")
 #undef ACROSS
-#pragma push_macro("AHEAD")
 #undef AHEAD
-#pragma push_macro("ALIGNED_ROWS")
 #undef ALIGNED_ROWS
-#pragma push_macro("ALIGNS")
 #undef ALIGNS
-#pragma push_macro("ALONG")
 #undef ALONG
-#pragma push_macro("ALONG_K")
 #undef ALONG_K
-#pragma push_macro("ANY")
 #undef ANY
-#pragma push_macro("AREA")
 #undef AREA
-#pragma push_macro("AT_ONCE")
 #undef AT_ONCE
-#pragma push_macro("As")
 #undef As
-#pragma push_macro("B")
 #undef B
-#pragma push_macro("BLOCK")
 #undef BLOCK
-#pragma push_macro("BLOCKS_A")
 #undef BLOCKS_A
-#pragma push_macro("BLOCKS_B")
 #undef BLOCKS_B
-#pragma push_macro("BYTES")
 #undef BYTES
-#pragma push_macro("Br")
-#undef Br
-#pragma push_macro("Bs")
 #undef Bs
-#pragma push_macro("C")
 #undef C
-#pragma push_macro("CHOICES")
-#undef CHOICES
-#pragma push_macro("CLUSTER")
 #undef CLUSTER
-#pragma push_macro("COLS")
 #undef COLS
-#pragma push_macro("COPIES")
 #undef COPIES
-#pragma push_macro("COPY_AT")
 #undef COPY_AT
-#pragma push_macro("COUNT")
 #undef COUNT
-#pragma push_macro("Cr")
-#undef Cr
-#pragma push_macro("DATA_PARALLEL")
-#undef DATA_PARALLEL
-#pragma push_macro("DEEP")
 #undef DEEP
-#pragma push_macro("DEPTH")
 #undef DEPTH
-#pragma push_macro("DOUBTFUL")
 #undef DOUBTFUL
-#pragma push_macro("DOUBTFUL_SMALL")
 #undef DOUBTFUL_SMALL
-#pragma push_macro("DOWN")
 #undef DOWN
-#pragma push_macro("EDGE")
 #undef EDGE
-#pragma push_macro("END")
 #undef END
-#pragma push_macro("FIRST")
 #undef FIRST
-#pragma push_macro("FLUSH")
 #undef FLUSH
-#pragma push_macro("FOURS")
 #undef FOURS
-#pragma push_macro("GRAIN")
 #undef GRAIN
-#pragma push_macro("GROUPS")
 #undef GROUPS
-#pragma push_macro("HALF")
 #undef HALF
-#pragma push_macro("HALVES")
 #undef HALVES
-#pragma push_macro("K")
 #undef K
-#pragma push_macro("K_GROUPS")
 #undef K_GROUPS
-#pragma push_macro("L")
 #undef L
-#pragma push_macro("LANES")
 #undef LANES
-#pragma push_macro("LAST")
 #undef LAST
-#pragma push_macro("LDA")
 #undef LDA
-#pragma push_macro("LDB")
 #undef LDB
-#pragma push_macro("LDC")
 #undef LDC
-#pragma push_macro("LDS")
 #undef LDS
-#pragma push_macro("LEAST_STEPS")
-#undef LEAST_STEPS
-#pragma push_macro("LINES")
 #undef LINES
-#pragma push_macro("LINES_A")
 #undef LINES_A
-#pragma push_macro("LINES_B")
 #undef LINES_B
-#pragma push_macro("LINES_M")
 #undef LINES_M
-#pragma push_macro("LINES_N")
 #undef LINES_N
-#pragma push_macro("LIST")
 #undef LIST
-#pragma push_macro("M")
 #undef M
-#pragma push_macro("MANY")
-#undef MANY
-#pragma push_macro("MATRICES")
 #undef MATRICES
-#pragma push_macro("MOST_PARTS")
-#undef MOST_PARTS
-#pragma push_macro("MOST_ROUNDS")
-#undef MOST_ROUNDS
-#pragma push_macro("MOST_TURNS")
-#undef MOST_TURNS
-#pragma push_macro("N")
 #undef N
-#pragma push_macro("P")
 #undef P
-#pragma push_macro("PAIRS")
 #undef PAIRS
-#pragma push_macro("PART")
 #undef PART
-#pragma push_macro("PASSES")
 #undef PASSES
-#pragma push_macro("PASSES_A")
 #undef PASSES_A
-#pragma push_macro("PIECES")
 #undef PIECES
-#pragma push_macro("PITCH")
 #undef PITCH
-#pragma push_macro("PITCH_A")
 #undef PITCH_A
-#pragma push_macro("PITCH_B")
 #undef PITCH_B
-#pragma push_macro("Q")
 #undef Q
-#pragma push_macro("QUADS")
 #undef QUADS
-#pragma push_macro("R")
 #undef R
-#pragma push_macro("REJECTED")
 #undef REJECTED
-#pragma push_macro("REJECTED_SMALL")
 #undef REJECTED_SMALL
-#pragma push_macro("RING")
-#undef RING
-#pragma push_macro("ROWS")
 #undef ROWS
-#pragma push_macro("ROW_BLOCKS")
-#undef ROW_BLOCKS
-#pragma push_macro("S")
 #undef S
-#pragma push_macro("SIZE")
 #undef SIZE
-#pragma push_macro("SLOTS")
 #undef SLOTS
-#pragma push_macro("SPARSE")
 #undef SPARSE
-#pragma push_macro("SQUARE")
 #undef SQUARE
-#pragma push_macro("STAGE")
 #undef STAGE
-#pragma push_macro("STAGED_ROWS")
 #undef STAGED_ROWS
-#pragma push_macro("STAGES")
 #undef STAGES
-#pragma push_macro("STAGES_1")
 #undef STAGES_1
-#pragma push_macro("STAGES_2")
 #undef STAGES_2
-#pragma push_macro("STAGE_A")
 #undef STAGE_A
-#pragma push_macro("STEP")
 #undef STEP
-#pragma push_macro("STEPS")
 #undef STEPS
-#pragma push_macro("STILL")
 #undef STILL
-#pragma push_macro("STORED")
 #undef STORED
-#pragma push_macro("STORED_ROWS")
 #undef STORED_ROWS
-#pragma push_macro("STRIDE")
 #undef STRIDE
-#pragma push_macro("SUMS")
 #undef SUMS
-#pragma push_macro("S_COPIES")
 #undef S_COPIES
-#pragma push_macro("THREADS")
 #undef THREADS
-#pragma push_macro("THROUGH")
 #undef THROUGH
-#pragma push_macro("TILE")
 #undef TILE
-#pragma push_macro("TILE_COLS")
 #undef TILE_COLS
-#pragma push_macro("TILE_M")
 #undef TILE_M
-#pragma push_macro("TILE_N")
 #undef TILE_N
-#pragma push_macro("TN")
 #undef TN
-#pragma push_macro("UNIT")
 #undef UNIT
-#pragma push_macro("UNROLL")
 #undef UNROLL
-#pragma push_macro("VECTOR")
 #undef VECTOR
-#pragma push_macro("VECTORS")
 #undef VECTORS
-#pragma push_macro("WARPS")
 #undef WARPS
-#pragma push_macro("WARPS_ACROSS")
 #undef WARPS_ACROSS
-#pragma push_macro("WIDE")
 #undef WIDE
-#pragma push_macro("WIDE_PASSES")
 #undef WIDE_PASSES
-#pragma push_macro("WIDTH")
 #undef WIDTH
-#pragma push_macro("X")
 #undef X
-#pragma push_macro("a")
 #undef a
-#pragma push_macro("b")
 #undef b
-#pragma push_macro("block")
 #undef block
-#pragma push_macro("c")
 #undef c
-#pragma push_macro("cols")
 #undef cols
-#pragma push_macro("d")
 #undef d
-#pragma push_macro("depth")
 #undef depth
-#pragma push_macro("e")
 #undef e
-#pragma push_macro("g")
 #undef g
-#pragma push_macro("h")
 #undef h
-#pragma push_macro("height")
-#undef height
-#pragma push_macro("i")
 #undef i
-#pragma push_macro("j")
 #undef j
-#pragma push_macro("k")
 #undef k
-#pragma push_macro("l")
 #undef l
-#pragma push_macro("m")
 #undef m
-#pragma push_macro("max")
 #undef max
-#pragma push_macro("min")
 #undef min
-#pragma push_macro("n")
 #undef n
-#pragma push_macro("near")
 #undef near
-#pragma push_macro("o")
 #undef o
-#pragma push_macro("p")
 #undef p
-#pragma push_macro("q")
 #undef q
-#pragma push_macro("r")
 #undef r
-#pragma push_macro("rows")
 #undef rows
-#pragma push_macro("s")
 #undef s
-#pragma push_macro("size")
 #undef size
-#pragma push_macro("small")
 #undef small
-#pragma push_macro("t")
 #undef t
-#pragma push_macro("threads")
 #undef threads
-#pragma push_macro("tile")
 #undef tile
-#pragma push_macro("u")
 #undef u
-#pragma push_macro("v")
 #undef v
-#pragma push_macro("w")
 #undef w
-#pragma push_macro("width")
 #undef width
-#pragma push_macro("x")
 #undef x
-#pragma push_macro("y")
 #undef y
-#pragma push_macro("z")
 #undef z
 #endif
 
@@ -796,55 +653,48 @@ TMM__EPILOGUE(tmm_iepilogue, int)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
    is the last line.
-       NAME(value, string)                   stands for a kernel that gemm__stands_for finds
+       NAME(value, string)                   stands for a kernel that tmm__xstands_for finds
        KERNEL(value, string, tile, takes, competes, plan, launch)
-   `tile` is the least edge of its tiles of C; the functions are the members of gemm__kernel. Of types
-   and programs that leave a kernel out, TMM__IF_FAST and its like give a row that refuses.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
-#define TMM__KERNEL_LIST(NAME, KERNEL)                                                            \
-    NAME(TMM_AUTO, "auto")                                                                        \
-    KERNEL(TMM_GLOBAL, "global", 32, tmm__xgemm__all_taken, NULL, tmm__xgemm__global_plan,        \
-           tmm__xgemm__tiles)                                                                     \
-    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xgemm__shared_takes,                      \
-           tmm__xgemm__shared_competes, tmm__xgemm__shared_plan, tmm__xgemm__tiles)               \
-    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes,    \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
-    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes, \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
-    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xgemm__shared_takes, tmm__xgemm__shared_competes, \
-           tmm__xgemm__shared_plan, tmm__xgemm__tiles)                                            \
-    NAME(TMM_REGISTER, "register")                                                                \
-    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xgemm__all_taken,                             \
-           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
-    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xgemm__all_taken,                          \
-           tmm__xgemm__register_competes, tmm__xgemm__register_plan, tmm__xgemm__tiles)           \
-    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                        \
-           TMM__IF_FAST_NOT_DOUBLE(tmm__xgemm__check_reach, tmm__xgemm__fast_competes,            \
-                                   tmm__xgemm__pipelined_plan, tmm__xgemm__pipelined))            \
-    KERNEL(TMM_SMALL, "small", 16,                                                                \
-           TMM__IF_FAST(tmm__xgemm__small_takes, tmm__xgemm__fast_competes,                       \
-                        tmm__xgemm__small_plan, tmm__xgemm__small))                               \
-    KERNEL(TMM_SKINNY, "skinny", 16,                                                              \
-           TMM__IF_FLOAT_FAST(tmm__xgemm__skinny_takes, tmm__xgemm__skinny_competes,              \
-                              tmm__xgemm__skinny_plan, tmm__xgemm__skinny))                       \
-    KERNEL(TMM_TENSOR, "tensor", 64,                                                              \
-           TMM__IF_FAST(tmm__xgemm__tensor_takes,                                                 \
-                        TMM__IF_TENSOR(tmm__xgemm__tensor_competes, tmm__xgemm__tensor_plan,      \
-                                       tmm__xgemm__tensor)))                                      \
-    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                          \
-    KERNEL(TMM_OUTER, "outer", 8,                                                                 \
-           TMM__IF_FAST(tmm__xgemm__outer_takes, tmm__xgemm__outer_competes,                      \
-                        tmm__xgemm__outer_plan, tmm__xgemm__outer))                               \
-    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                    \
-           TMM__IF_FAST(tmm__xgemm__int8_takes,                                                   \
-                        TMM__IF_INT8(tmm__xgemm__int8_competes, tmm__xgemm__int8_plan,            \
-                                     tmm__xgemm__split)))                                         \
-    KERNEL(TMM_NARROW, "narrow", 24,                                                              \
-           TMM__IF_FLOAT_FAST(tmm__xgemm__check_reach, tmm__xgemm__narrow_competes,               \
-                              tmm__xgemm__narrow_plan, tmm__xgemm__narrow))                       \
-    KERNEL(TMM_DIRECT, "direct", 1,                                                               \
-           TMM__IF_FAST(tmm__xgemm__direct_takes, tmm__xgemm__direct_competes,                    \
-                        tmm__xgemm__direct_plan, tmm__xgemm__direct))
+   `tile` is the least edge of its tiles of C; the functions are the members of tmm__xkernel. Where
+   types and programs leave a kernel out, TMM__IF_FAST and its like give a row that refuses. */
+#define TMM__KERNEL_LIST(NAME, KERNEL)                                                           \
+    NAME(TMM_AUTO, "auto")                                                                       \
+    KERNEL(TMM_GLOBAL, "global", 32, tmm__xall_taken, NULL, tmm__xglobal_plan, tmm__xtiles)      \
+    KERNEL(TMM_SHARED, "shared", TMM__SHARED_TILE, tmm__xshared_takes, tmm__xshared_competes,    \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    KERNEL(TMM_SHARED_8, "shared_8", 8, tmm__xshared_takes, tmm__xshared_competes,               \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    KERNEL(TMM_SHARED_16, "shared_16", 16, tmm__xshared_takes, tmm__xshared_competes,            \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    KERNEL(TMM_SHARED_32, "shared_32", 32, tmm__xshared_takes, tmm__xshared_competes,            \
+           tmm__xshared_plan, tmm__xtiles)                                                       \
+    NAME(TMM_REGISTER, "register")                                                               \
+    KERNEL(TMM_REGISTER_64, "register_64", 64, tmm__xall_taken, tmm__xregister_competes,         \
+           tmm__xregister_plan, tmm__xtiles)                                                     \
+    KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xall_taken, tmm__xregister_competes,      \
+           tmm__xregister_plan, tmm__xtiles)                                                     \
+    KERNEL(TMM_PIPELINED, "pipelined", 64,                                                       \
+           TMM__IF_FAST_NOT_DOUBLE(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan, \
+                                   tmm__xdivided))                                               \
+    KERNEL(TMM_SMALL, "small", 16,                                                               \
+           TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
+    KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
+           TMM__IF_FLOAT_FAST(tmm__xskinny_takes, tmm__xskinny_competes, tmm__xskinny_plan,      \
+                              tmm__xskinny))                                                     \
+    KERNEL(TMM_TENSOR, "tensor", 64,                                                             \
+           TMM__IF_FAST(tmm__xtensor_takes,                                                      \
+                        TMM__IF_TENSOR(tmm__xtensor_competes, tmm__xtensor_plan, tmm__xtensor))) \
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                                         \
+    KERNEL(TMM_OUTER, "outer", 8,                                                                \
+           TMM__IF_FAST(tmm__xcheck_k, tmm__xouter_competes, tmm__xouter_plan, tmm__xouter))     \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", 64,                                                   \
+           TMM__IF_FAST(tmm__xint8_takes,                                                        \
+                        TMM__IF_INT8(tmm__xint8_competes, tmm__xint8_plan, tmm__xsplit)))        \
+    KERNEL(TMM_NARROW, "narrow", 24,                                                             \
+           TMM__IF_FLOAT_FAST(tmm__xcheck_reach, tmm__xnarrow_competes, tmm__xnarrow_plan,       \
+                              tmm__xnarrow))                                                     \
+    KERNEL(TMM_DIRECT, "direct", 1,                                                              \
+           TMM__IF_FAST(tmm__xcheck_k, tmm__xdirect_competes, tmm__xdirect_plan, tmm__xdirect))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
@@ -882,8 +732,7 @@ typedef enum tmm_kernel TMM__INT {
 
 typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR, of double for
-   TMM_TENSOR_INT8; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
     void *memory;  /* FP16 and scales, or bytes and norms */
@@ -1007,14 +856,12 @@ TMM_API void tmm_host_release(void);
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
+   Uses: config.h. Used by: kernels/common/, config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
-   between blocks, multiply-adds of small matrices, and the schedule. */
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
 #ifdef __CUDA_ARCH__
-static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
+TMM__DEVICE int tmm__mad(int a, int b, int sum)
 {
     int result;
     asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -1022,19 +869,17 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 }
 #endif
 
-/* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
-   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
-   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
-   parts are needed next. Elsewhere, plain copies. */
+/* Copies into shared memory that complete later (cp.async, PTX ISA 9.7, "Data Movement and
+   Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16, a constant; both
+   addresses a multiple of it). The first `valid` are read, the others are zeros. Copies of 16
+   bytes bypass L1. All prefetch the line of 128 bytes into L2. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
-                                                       int valid)
+TMM__DEVICE void tmm__copy_zfill(void *shared, const void *global, int bytes, int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -1064,15 +909,13 @@ static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void 
 }
 
 /* The same, all or nothing. */
-static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
-                                                       bool valid)
+TMM__DEVICE void tmm__copy_async(void *shared, const void *global, int bytes, bool valid)
 {
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
-static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
-                                                      bool near)
+TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bool near)
 {
 #if TMM__ASYNC
     asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
@@ -1088,7 +931,7 @@ static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *
 }
 
 /* Ends a group of copies. */
-static __device__ __forceinline__ void tmm__copy_commit(void)
+TMM__DEVICE void tmm__copy_commit(void)
 {
 #if TMM__ASYNC
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -1117,18 +960,17 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__TENSOR_CORES 1
 #endif
 
-/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
-   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
-   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n
+   and 2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B: two rounds of
+   shared memory for a load of 16 bytes, not four. */
 #define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
 #define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
-   main loop. */
-static __device__ __forceinline__ int tmm__thread(void)
+/* Read %tid.x and %ctaid.x again, so that they need no registers across a main loop. */
+TMM__DEVICE int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
     int thread;
@@ -1139,7 +981,7 @@ static __device__ __forceinline__ int tmm__thread(void)
 #endif
 }
 
-static __device__ __forceinline__ int tmm__block(void)
+TMM__DEVICE int tmm__block(void)
 {
 #if defined(__CUDA_ARCH__)
     int block;
@@ -1150,12 +992,10 @@ static __device__ __forceinline__ int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
-   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
-   (bench/notes/compile_time.md). On a CPU, a branch. */
-static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool enabled)
+/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
+   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
+TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -1180,8 +1020,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
 #endif
 }
 
-static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool enabled)
+TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -1205,8 +1044,7 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
-                                                            long long first, long long end)
+TMM__DEVICE unsigned tmm__column_mask(long long col, int count, long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -1220,17 +1058,15 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
 /* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
-   flag after a barrier of its block: what the block has written to global memory is there. One
-   thread of another block waits for it before a barrier of that block. */
-static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
-                                                     unsigned long long value)
+   flag after a barrier of its block. One thread of another block waits for it before a barrier
+   of that block, which then sees what the first has written. */
+TMM__DEVICE void tmm__flag_set(unsigned long long *flag, unsigned long long value)
 {
     __threadfence();
     atomicExch(flag, value);
 }
 
-static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
-                                                      unsigned long long value)
+TMM__DEVICE void tmm__flag_wait(unsigned long long *flag, unsigned long long value)
 {
     while (*(volatile unsigned long long *)flag != value) {
     }
@@ -1245,14 +1081,14 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #define TMM__KEEP_ORDER() ((void)0)
 #endif
 
-/* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
-   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
-   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
-   everyone sees what was `written` in front of it. */
+/* The blocks of a cluster reach each other's shared memory (sm_90 and later; PTX ISA 9.7,
+   "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this block's
+   shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes there.
+   arrive and wait are the halves of a barrier of the cluster. Behind it everyone sees what was
+   `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
+TMM__DEVICE unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -1261,7 +1097,7 @@ static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, 
     return there;
 }
 
-static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
+TMM__DEVICE void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);
@@ -1270,15 +1106,14 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+TMM__DEVICE void tmm__store_doubles_cluster(unsigned there, const double *two)
 {
     asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
                  : "memory");
 }
 
 /* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
-static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
-                                                                  unsigned rank)
+TMM__DEVICE unsigned tmm__load_word_cluster(const unsigned *word, unsigned rank)
 {
     unsigned x;
     asm volatile("ld.shared::cluster.u32 %0, [%1];"
@@ -1288,14 +1123,13 @@ static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned
     return x;
 }
 
-static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
-                                                               unsigned x)
+TMM__DEVICE void tmm__store_word_cluster(unsigned *word, unsigned rank, unsigned x)
 {
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
+TMM__DEVICE void tmm__cluster_arrive(bool written)
 {
 #if __CUDACC_VER_MAJOR__ >= 12
     if (!written) {
@@ -1307,7 +1141,7 @@ static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
     asm volatile("barrier.cluster.arrive;" ::: "memory"); /* release */
 }
 
-static __device__ __forceinline__ void tmm__cluster_wait(void)
+TMM__DEVICE void tmm__cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait;" ::: "memory"); /* acquire */
 }
@@ -1323,7 +1157,7 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
    as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
    function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
-static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+TMM__DEVICE void tmm__mma_double(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
@@ -1361,9 +1195,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/config.h.
-   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
-   type/, kernels/. */
+   Uses: config.h. Used by: host/devices.h, kernels/common/, launch/, device.h, type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -1384,7 +1216,7 @@ enum {
 };
 
 /* How a tile of an operand is copied; KERNEL PIPELINED says what they mean. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
@@ -1431,18 +1263,17 @@ typedef struct tmm__schedule {
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
-#define TMM__PIPELINED_LIST(_)                                                           \
-    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME) \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns: 8 in one for
+   any operands, which alone takes matrices smaller than a tile; 16 in one for A^T B, and for packed
+   operands. Double has none: see KERNEL TENSOR. */
+#define TMM__PIPELINED_LIST(_)                       \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8) \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16))
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
-#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
-#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/. Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
+   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
@@ -1462,8 +1293,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/config.h.
-   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */
@@ -1480,8 +1310,7 @@ enum {
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
+   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
@@ -1495,7 +1324,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -1520,8 +1349,7 @@ static inline double tmm__direct_most(long long M, long long N)
 #endif
 #endif
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h.
-   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1547,8 +1375,7 @@ typedef struct tmm__narrow {
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
+   Uses: once/. Used by: kernels/tensor/, launch/product.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
@@ -1570,11 +1397,11 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/config.h, once/types.h.
+   Uses: config.h, types.h.
    Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
-   the files that include this one. */
+   files. */
 inline char *tmm__message(void)
 {
     static thread_local char message[256];
@@ -1591,7 +1418,7 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
 }
 
 /* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the
-   caller would take it for one of his calls. If the record has an older error, that one stays. */
+   caller would take it for his. An older error stays. */
 static inline int tmm__succeeded(cudaError_t error)
 {
     if (error == cudaSuccess) return 1;
@@ -1616,9 +1443,9 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* Errors after which a device does no more work: the CUDA Runtime API says of these that they leave
-   the process in an inconsistent state. Of some an operand may be the cause, that is host memory or
-   too small: in this launch, which may report it, or before. Others our kernels do not cause. */
+/* Errors after which a device does no more work, by the CUDA Runtime API. Of some an operand may
+   be the cause, that is host memory or too small: in this launch, or before. Others our kernels
+   do not cause. */
 static inline int tmm__is_of_memory(cudaError_t error)
 {
     return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||
@@ -1687,12 +1514,12 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
-   (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
-   clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
-   an H200. bench/notes/choice.md says how they were found. */
+/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
+   its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
+   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
+   were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -1732,7 +1559,7 @@ enum {
     TMM__TUNED_OUTER = 2,
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 4,
-    TMM__TUNED_PIPELINED = 3,
+    TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
@@ -2052,7 +1879,6 @@ static const tmm__costs tmm__measured = {
             /* block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
             {5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150}, /* any */
             {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},           /* TN */
-            {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800},           /* NN */
         },
         2800,         /* cut */
         {1470, 2970}, /* cut_slice */
@@ -2223,10 +2049,10 @@ static inline const tmm__costs *tmm__tuned(void)
 }
 #endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
+   Uses: once/. Used by: host/, launch/, arguments.h, costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
-   few tenths of a millisecond, so each is asked once. */
+/* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
+   answer, so each question is asked once. */
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int has_shared;     /* a launch may ask for as much shared memory as the device has */
@@ -2237,8 +2063,8 @@ typedef struct tmm__kernel_facts {
                  1]; /* how many clusters of n blocks fit on the device at once */
 } tmm__kernel_facts;
 
-/* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
-   device n at place n % TMM__KNOWN. */
+/* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
+   TMM__KNOWN. */
 enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
@@ -2251,17 +2077,15 @@ typedef struct tmm__device {
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very
-   call is taken from CUDA's record: an older one is the caller's. */
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. */
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
-/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
-   in bits. */
+/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock,
+   0.95 of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -2328,8 +2152,8 @@ static inline tmm__kernel_facts *tmm__facts(const void *kernel)
     return &none;
 }
 
-/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left. Asked
-   for once; without it the kernel is only slower. */
+/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left.
+   Without it the kernel is only slower. */
 static inline void tmm__prefer_l1(const void *kernel)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2354,9 +2178,9 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have: as much as a block can
-   have. The limit is the kernel's on that device, for all threads of the process. Were it what this
-   product needs, another thread's larger product would be refused after that. */
+/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
+   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+   one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
     if (bytes <= 49152) return TMM_OK;
@@ -2370,8 +2194,8 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
     return status;
 }
 
-/* Launches a kernel. Its own status says how that went: CUDA's record may hold an error of before,
-   which the caller has seen and which is no concern of this launch. */
+/* CUDA's record may hold an error of before, which is no concern of this launch: its own status
+   counts. */
 static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, int bytes,
                                      void **arguments, tmm_stream stream)
 {
@@ -2383,50 +2207,9 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 /* Whether attributes can be given to a launch, such as clusters: with nvcc from CUDA 11.8 on. */
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
-
-/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
-static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int threads, int cluster, int bytes,
-                                       tmm_stream stream)
-{
-    *config = cudaLaunchConfig_t();
-    memset(attribute, 0, sizeof *attribute);
-    config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3((unsigned)threads);
-    config->dynamicSmemBytes = (size_t)bytes;
-    config->stream = stream;
-    config->attrs = attribute;
-    config->numAttrs = 1;
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = (unsigned)cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-}
 #else
 #define TMM__CLUSTER_LAUNCH 0
 #endif
-
-/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
-{
-    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
-}
-
-/* Launches `blocks` blocks, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
-                                              int cluster, int bytes, void **arguments,
-                                              tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
-    (void)arguments, (void)stream;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
-#endif
-}
 
 /* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
    device. */
@@ -2436,9 +2219,60 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
-   shared memory besides. */
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
+{
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
+}
+
+#if TMM__CLUSTER_LAUNCH
+/* A launch with `cluster` blocks to a cluster. */
+static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
+                                                     int threads, int cluster, int bytes,
+                                                     tmm_stream stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    memset(attributes, 0, 2 * sizeof *attributes);
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 1;
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = (unsigned)cluster;
+    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+    return config;
+}
+#endif
+
+/* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
+   for the launch before it in the stream, so from sm_90 on it may begin while that one still
+   works. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+                                              int cluster, int early, int bytes, void **arguments,
+                                              tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
+        cudaLaunchAttribute attributes[2];
+        cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = cluster > 1 ? attributes : attributes + 1;
+        config.numAttrs = (cluster > 1) + (early != 0);
+        const tmm_status status = tmm__allow_shared(kernel, bytes);
+        if (status != TMM_OK) return status;
+        return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+    }
+#endif
+    (void)cluster, (void)early;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+}
+
+/* How many clusters of n blocks of this kernel fit on the current device at once, n up to
+   TMM__MOST_CLUSTER. A block has 128 threads and `base` bytes of shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -2449,9 +2283,9 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     if (!tmm__has_clusters(kernel)) return facts->clusters;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         const int bytes = base + tmm__cluster_bytes(n, vectors, item);
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n, bytes, 0);
+        cudaLaunchAttribute attributes[2];
+        const cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, dim3((unsigned)n), 128, n, bytes, 0);
         if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
             !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
@@ -2462,10 +2296,10 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     return facts->clusters;
 }
 
-/* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
-   by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes,
-   or what tmm_?gemm_host asks for. */
+/* The pool that workspaces of a device come from; NULL if there is none. C++ sees to it that one
+   thread makes it, when first asked for, and that `inline` functions have one in all files of a
+   program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
+   tmm_?gemm_host asks for. */
 #define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
@@ -2517,8 +2351,8 @@ inline cudaMemPool_t tmm__pool(int device)
 }
 
 /* Device memory for one launch, to be given back with cudaFreeAsync on the same stream; NULL if
-   there is none. It comes from a pool of this header's own, one a device, that keeps what it has
-   once got: the device's default pool would give it back at every synchronisation. */
+   there is none. The device's default pool would give it back to the system at every
+   synchronisation. */
 static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
 {
     const tmm__device *device = tmm__current_device();
@@ -2530,8 +2364,8 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
-/* A number that memory does not hold by chance, another one for every launch of a thread. Launches of
-   other threads may have it too: they have flags of their own, which are 0 again when they end. */
+/* A number that memory does not hold by chance, another one for every launch of a thread.
+   Launches of other threads have flags of their own. */
 static inline unsigned long long tmm__ticket(void)
 {
     static thread_local unsigned long long count;
@@ -2558,8 +2392,8 @@ typedef struct tmm__load {
     int odd;                /* rows of C cannot be stored by 16 bytes */
 } tmm__load;
 
-/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA
-   C++ Programming Guide; of double by tensor cores, where the family has them. */
+/* Multiply-adds of a multiprocessor in a clock, by the CUDA C++ Programming Guide's table of
+   arithmetic throughput; of double by tensor cores, where the family has them. */
 static inline double tmm__rate(int capability, tmm__family family, int type)
 {
     const int many = capability == 80 || capability == 90 || capability == 100;
@@ -2581,8 +2415,8 @@ static inline double tmm__memory_time(const tmm__load *w)
     return (w->bytes + t->write * w->c_bytes) / gpu->memory;
 }
 
-/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it
-   gains little where the device takes less than the host. */
+/* What a plan that takes two launches, or memory, is worth: it gains little where the device
+   takes less time than the host. */
 static inline double tmm__host_time(double time)
 {
     const double host = tmm__tuned()->host;
@@ -2595,17 +2429,16 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
-   need. */
+/* Clocks for each k of a block that is alone on a multiprocessor; no fewer than its units need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
-   holds them up. No block multiplies faster than this device can, whose instructions may be slower
-   than on the device that `c` was measured on. */
+/* Nanoseconds of a launch whose blocks share the multiprocessors, unless L2 or memory holds them
+   up. No block multiplies faster than this device can, which need not be the one that `c` was
+   measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -2632,8 +2465,8 @@ static inline double tmm__small_k_clocks(const tmm__small_costs *c, const tmm__l
 }
 
 /* Nanoseconds of a launch of KERNEL SMALL with `team` warps to each tile. Tiles that are at work
-   together take as long as one; or as all of their multiprocessor, one after the other, if its
-   units are what they wait for. */
+   together take as long as one; or as all of their multiprocessor in turn, if they wait for its
+   units. */
 static inline double tmm__small_time(const tmm__small_costs *c, const tmm__load *w, double team)
 {
     const tmm__device *device = tmm__current_device();
@@ -2768,9 +2601,9 @@ static inline long long tmm__area_bytes(const tmm__area *a)
     return (a->rows - 1) * a->ld + a->cols;
 }
 
-/* Have two areas a byte in common? Never 1 if they have not: matrices may lie within each other,
-   each in the gaps of the other. Exact if both have one distance of rows, or one has no gaps; of
-   others the first 16 rows are looked at that may be in common. Takes some ns. */
+/* Have two areas a byte in common? Matrices may lie within each other's gaps, which is never
+   refused. Exact if both have one distance of rows, or one has no gaps; else the first 16 rows
+   that may meet are looked at. Takes some ns. */
 static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
 {
     const long long d = (long long)(c->begin - a->begin);
@@ -2890,17 +2723,16 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 }
 #endif
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/common/, kernels/. */
+   Uses: config.h. Used by: kernels/common/, kernels/. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
            _(1, 16x16, 16, 16)
            _(2, 16x32, 16, 32)
-   For each type the file includes itself once a pass, with TMM__PASS 1 to 6 (type/instances.h). In
-   pass P each kernel is compiled with the values of line P, if its list has one. The tables of the
-   launchers and the names that tests look for are made from the same lines. Each instance costs
-   every program that includes this file some tenths of a second of compile time. */
+   For each type the file includes itself once a pass (type/instances.h). Pass P compiles each kernel
+   with the values of line P, if its list has one. Launchers' tables are made from the same lines.
+   Each instance costs every program some tenths of a second of compile time. */
 
 /* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
 #define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||
@@ -2933,333 +2765,365 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
 #ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
-   see. x stands for the type's name, as in xGEMM: tmm__xgemm__choice is tmm_sgemm__choice where TMM_NAME
+   see. x stands for the type's name, as in xGEMM: tmm__xchoice is tmm_sgemm__choice where TMM_NAME
    is s. */
-#define tmm__xcopy_one                 TMM_FN(copy_one)
-#define tmm__xcopy_pass                TMM_FN(copy_pass)
-#define tmm__xcopy_tile                TMM_FN(copy_tile)
-#define tmm__xcopy_unit                TMM_FN(copy_unit)
-#define tmm__xcpu__product             TMM_FN(cpu__product)
-#define tmm__xdmma                     TMM_FN(dmma)
-#define tmm__xelements2                TMM_FN(elements2)
-#define tmm__xelements4                TMM_FN(elements4)
-#define tmm__xfind_tile                TMM_FN(find_tile)
-#define tmm__xfind_work                TMM_FN(find_work)
-#define tmm__xgemm                     TMM_FN(gemm)
-#define tmm__xgemm__all_taken          TMM_FN(gemm__all_taken)
-#define tmm__xgemm__allocate           TMM_FN(gemm__allocate)
-#define tmm__xgemm__arguments          TMM_FN(gemm__arguments)
-#define tmm__xgemm__batch              TMM_FN(gemm__batch)
-#define tmm__xgemm__block              TMM_FN(gemm__block)
-#define tmm__xgemm__block_kernel       TMM_FN(gemm__block_kernel)
-#define tmm__xgemm__check_batch        TMM_FN(gemm__check_batch)
-#define tmm__xgemm__check_part         TMM_FN(gemm__check_part)
-#define tmm__xgemm__check_parts        TMM_FN(gemm__check_parts)
-#define tmm__xgemm__check_prepared     TMM_FN(gemm__check_prepared)
-#define tmm__xgemm__check_reach        TMM_FN(gemm__check_reach)
-#define tmm__xgemm__choice             TMM_FN(gemm__choice)
-#define tmm__xgemm__choose             TMM_FN(gemm__choose)
-#define tmm__xgemm__compared           TMM_FN(gemm__compared)
-#define tmm__xgemm__convert            TMM_FN(gemm__convert)
-#define tmm__xgemm__convert_once       TMM_FN(gemm__convert_once)
-#define tmm__xgemm__convert_plan       TMM_FN(gemm__convert_plan)
-#define tmm__xgemm__convert_time       TMM_FN(gemm__convert_time)
-#define tmm__xgemm__converted          TMM_FN(gemm__converted)
-#define tmm__xgemm__converted_bytes    TMM_FN(gemm__converted_bytes)
-#define tmm__xgemm__converted_fits     TMM_FN(gemm__converted_fits)
-#define tmm__xgemm__converted_most     TMM_FN(gemm__converted_most)
-#define tmm__xgemm__cpu                TMM_FN(gemm__cpu)
-#define tmm__xgemm__cpu_block          TMM_FN(gemm__cpu_block)
-#define tmm__xgemm__direct             TMM_FN(gemm__direct)
-#define tmm__xgemm__direct_bytes       TMM_FN(gemm__direct_bytes)
-#define tmm__xgemm__direct_competes    TMM_FN(gemm__direct_competes)
-#define tmm__xgemm__direct_guess       TMM_FN(gemm__direct_guess)
-#define tmm__xgemm__direct_lines       TMM_FN(gemm__direct_lines)
-#define tmm__xgemm__direct_piece       TMM_FN(gemm__direct_piece)
-#define tmm__xgemm__direct_plan        TMM_FN(gemm__direct_plan)
-#define tmm__xgemm__direct_takes       TMM_FN(gemm__direct_takes)
-#define tmm__xgemm__doubt_below        TMM_FN(gemm__doubt_below)
-#define tmm__xgemm__doubt_bytes        TMM_FN(gemm__doubt_bytes)
-#define tmm__xgemm__eligible           TMM_FN(gemm__eligible)
-#define tmm__xgemm__fast_competes      TMM_FN(gemm__fast_competes)
-#define tmm__xgemm__first_launch       TMM_FN(gemm__first_launch)
-#define tmm__xgemm__fits               TMM_FN(gemm__fits)
-#define tmm__xgemm__float              TMM_FN(gemm__float)
-#define tmm__xgemm__float_bytes        TMM_FN(gemm__float_bytes)
-#define tmm__xgemm__float_clocks       TMM_FN(gemm__float_clocks)
-#define tmm__xgemm__float_instance     TMM_FN(gemm__float_instance)
-#define tmm__xgemm__float_instruction  TMM_FN(gemm__float_instruction)
-#define tmm__xgemm__float_kernel       TMM_FN(gemm__float_kernel)
-#define tmm__xgemm__float_launch       TMM_FN(gemm__float_launch)
-#define tmm__xgemm__float_multiply     TMM_FN(gemm__float_multiply)
-#define tmm__xgemm__float_odd          TMM_FN(gemm__float_odd)
-#define tmm__xgemm__float_pieces       TMM_FN(gemm__float_pieces)
-#define tmm__xgemm__float_place        TMM_FN(gemm__float_place)
-#define tmm__xgemm__float_plan         TMM_FN(gemm__float_plan)
-#define tmm__xgemm__fp16_operand       TMM_FN(gemm__fp16_operand)
-#define tmm__xgemm__global_plan        TMM_FN(gemm__global_plan)
-#define tmm__xgemm__halves             TMM_FN(gemm__halves)
-#define tmm__xgemm__int8_best          TMM_FN(gemm__int8_best)
-#define tmm__xgemm__int8_by_wgmma      TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xgemm__int8_competes      TMM_FN(gemm__int8_competes)
-#define tmm__xgemm__int8_convert       TMM_FN(gemm__int8_convert)
-#define tmm__xgemm__int8_fp64          TMM_FN(gemm__int8_fp64)
-#define tmm__xgemm__int8_instance      TMM_FN(gemm__int8_instance)
-#define tmm__xgemm__int8_launch        TMM_FN(gemm__int8_launch)
-#define tmm__xgemm__int8_multiply      TMM_FN(gemm__int8_multiply)
-#define tmm__xgemm__int8_parts         TMM_FN(gemm__int8_parts)
-#define tmm__xgemm__int8_place         TMM_FN(gemm__int8_place)
-#define tmm__xgemm__int8_plan          TMM_FN(gemm__int8_plan)
-#define tmm__xgemm__int8_prepare       TMM_FN(gemm__int8_prepare)
-#define tmm__xgemm__int8_products      TMM_FN(gemm__int8_products)
-#define tmm__xgemm__int8_run           TMM_FN(gemm__int8_run)
-#define tmm__xgemm__int8_takes         TMM_FN(gemm__int8_takes)
-#define tmm__xgemm__kernel             TMM_FN(gemm__kernel)
-#define tmm__xgemm__known_plan         TMM_FN(gemm__known_plan)
-#define tmm__xgemm__lda                TMM_FN(gemm__lda)
-#define tmm__xgemm__ldb                TMM_FN(gemm__ldb)
-#define tmm__xgemm__least_element      TMM_FN(gemm__least_element)
-#define tmm__xgemm__left_out           TMM_FN(gemm__left_out)
-#define tmm__xgemm__load               TMM_FN(gemm__load)
-#define tmm__xgemm__make_product       TMM_FN(gemm__make_product)
-#define tmm__xgemm__memory             TMM_FN(gemm__memory)
-#define tmm__xgemm__narrow             TMM_FN(gemm__narrow)
-#define tmm__xgemm__narrow_competes    TMM_FN(gemm__narrow_competes)
-#define tmm__xgemm__narrow_fits        TMM_FN(gemm__narrow_fits)
-#define tmm__xgemm__narrow_operands    TMM_FN(gemm__narrow_operands)
-#define tmm__xgemm__narrow_parts_time  TMM_FN(gemm__narrow_parts_time)
-#define tmm__xgemm__narrow_plan        TMM_FN(gemm__narrow_plan)
-#define tmm__xgemm__narrow_step        TMM_FN(gemm__narrow_step)
-#define tmm__xgemm__no_options         TMM_FN(gemm__no_options)
-#define tmm__xgemm__outer              TMM_FN(gemm__outer)
-#define tmm__xgemm__outer_competes     TMM_FN(gemm__outer_competes)
-#define tmm__xgemm__outer_guess        TMM_FN(gemm__outer_guess)
-#define tmm__xgemm__outer_measured     TMM_FN(gemm__outer_measured)
-#define tmm__xgemm__outer_plan         TMM_FN(gemm__outer_plan)
-#define tmm__xgemm__outer_takes        TMM_FN(gemm__outer_takes)
-#define tmm__xgemm__overlaps           TMM_FN(gemm__overlaps)
-#define tmm__xgemm__pack               TMM_FN(gemm__pack)
-#define tmm__xgemm__pipelined          TMM_FN(gemm__pipelined)
-#define tmm__xgemm__pipelined_costs    TMM_FN(gemm__pipelined_costs)
-#define tmm__xgemm__pipelined_instance TMM_FN(gemm__pipelined_instance)
-#define tmm__xgemm__pipelined_plan     TMM_FN(gemm__pipelined_plan)
-#define tmm__xgemm__pipelined_tiles    TMM_FN(gemm__pipelined_tiles)
-#define tmm__xgemm__plan_by            TMM_FN(gemm__plan_by)
-#define tmm__xgemm__planned            TMM_FN(gemm__planned)
-#define tmm__xgemm__prepare            TMM_FN(gemm__prepare)
-#define tmm__xgemm__prepared_bytes     TMM_FN(gemm__prepared_bytes)
-#define tmm__xgemm__product            TMM_FN(gemm__product)
-#define tmm__xgemm__reaches            TMM_FN(gemm__reaches)
-#define tmm__xgemm__reduce             TMM_FN(gemm__reduce)
-#define tmm__xgemm__register_competes  TMM_FN(gemm__register_competes)
-#define tmm__xgemm__register_plan      TMM_FN(gemm__register_plan)
-#define tmm__xgemm__register_tile      TMM_FN(gemm__register_tile)
-#define tmm__xgemm__resolve            TMM_FN(gemm__resolve)
-#define tmm__xgemm__row                TMM_FN(gemm__row)
-#define tmm__xgemm__run                TMM_FN(gemm__run)
-#define tmm__xgemm__scale_bounds       TMM_FN(gemm__scale_bounds)
-#define tmm__xgemm__shared_competes    TMM_FN(gemm__shared_competes)
-#define tmm__xgemm__shared_plan        TMM_FN(gemm__shared_plan)
-#define tmm__xgemm__shared_takes       TMM_FN(gemm__shared_takes)
-#define tmm__xgemm__skinny             TMM_FN(gemm__skinny)
-#define tmm__xgemm__skinny_competes    TMM_FN(gemm__skinny_competes)
-#define tmm__xgemm__skinny_costs       TMM_FN(gemm__skinny_costs)
-#define tmm__xgemm__simple_competes    TMM_FN(gemm__simple_competes)
-#define tmm__xgemm__skinny_fits        TMM_FN(gemm__skinny_fits)
-#define tmm__xgemm__skinny_plan        TMM_FN(gemm__skinny_plan)
-#define tmm__xgemm__skinny_takes       TMM_FN(gemm__skinny_takes)
-#define tmm__xgemm__small              TMM_FN(gemm__small)
-#define tmm__xgemm__small_block        TMM_FN(gemm__small_block)
-#define tmm__xgemm__small_costs        TMM_FN(gemm__small_costs)
-#define tmm__xgemm__small_launch       TMM_FN(gemm__small_launch)
-#define tmm__xgemm__small_plan         TMM_FN(gemm__small_plan)
-#define tmm__xgemm__small_take         TMM_FN(gemm__small_take)
-#define tmm__xgemm__small_takes        TMM_FN(gemm__small_takes)
-#define tmm__xgemm__split              TMM_FN(gemm__split)
-#define tmm__xgemm__stands_for         TMM_FN(gemm__stands_for)
-#define tmm__xgemm__sum                TMM_FN(gemm__sum)
-#define tmm__xgemm__sum_time           TMM_FN(gemm__sum_time)
-#define tmm__xgemm__takes              TMM_FN(gemm__takes)
-#define tmm__xgemm__tensor             TMM_FN(gemm__tensor)
-#define tmm__xgemm__tensor_competes    TMM_FN(gemm__tensor_competes)
-#define tmm__xgemm__tensor_fits        TMM_FN(gemm__tensor_fits)
-#define tmm__xgemm__tensor_lines_fit   TMM_FN(gemm__tensor_lines_fit)
-#define tmm__xgemm__tensor_pays        TMM_FN(gemm__tensor_pays)
-#define tmm__xgemm__tensor_plan        TMM_FN(gemm__tensor_plan)
-#define tmm__xgemm__tensor_short_last  TMM_FN(gemm__tensor_short_last)
-#define tmm__xgemm__tensor_takes       TMM_FN(gemm__tensor_takes)
-#define tmm__xgemm__tensor_tiles       TMM_FN(gemm__tensor_tiles)
-#define tmm__xgemm__tensor_within      TMM_FN(gemm__tensor_within)
-#define tmm__xgemm__tiles              TMM_FN(gemm__tiles)
-#define tmm__xgemm__tiles_plan         TMM_FN(gemm__tiles_plan)
-#define tmm__xgemm__write_kernels      TMM_FN(gemm__write_kernels)
-#define tmm__xgemm__write_plan         TMM_FN(gemm__write_plan)
-#define tmm__xgemm_batched             TMM_FN(gemm_batched)
-#define tmm__xgemm_batched_with        TMM_FN(gemm_batched_with)
-#define tmm__xgemm_choice              TMM_FN(gemm_choice)
-#define tmm__xgemm_convert             TMM_FN(gemm_convert)
-#define tmm__xgemm_cpu                 TMM_FN(gemm_cpu)
-#define tmm__xgemm_direct              TMM_FN(gemm_direct)
-#define tmm__xgemm_explain             TMM_FN(gemm_explain)
-#define tmm__xgemm_float_portable      TMM_FN(gemm_float_portable)
-#define tmm__xgemm_global              TMM_FN(gemm_global)
-#define tmm__xgemm_host                TMM_FN(gemm_host)
-#define tmm__xgemm_int8_add            TMM_FN(gemm_int8_add)
-#define tmm__xgemm_int8_bytes          TMM_FN(gemm_int8_bytes)
-#define tmm__xgemm_int8_choice         TMM_FN(gemm_int8_choice)
-#define tmm__xgemm_int8_element        TMM_FN(gemm_int8_element)
-#define tmm__xgemm_int8_group          TMM_FN(gemm_int8_group)
-#define tmm__xgemm_int8_integer        TMM_FN(gemm_int8_integer)
-#define tmm__xgemm_int8_is_open        TMM_FN(gemm_int8_is_open)
-#define tmm__xgemm_int8_load           TMM_FN(gemm_int8_load)
-#define tmm__xgemm_int8_norms          TMM_FN(gemm_int8_norms)
-#define tmm__xgemm_int8_open           TMM_FN(gemm_int8_open)
-#define tmm__xgemm_int8_open_copy      TMM_FN(gemm_int8_open_copy)
-#define tmm__xgemm_int8_open_tile      TMM_FN(gemm_int8_open_tile)
-#define tmm__xgemm_int8_residues       TMM_FN(gemm_int8_residues)
-#define tmm__xgemm_int8_scale          TMM_FN(gemm_int8_scale)
-#define tmm__xgemm_int8_scales         TMM_FN(gemm_int8_scales)
-#define tmm__xgemm_int8_store          TMM_FN(gemm_int8_store)
-#define tmm__xgemm_int8_sums           TMM_FN(gemm_int8_sums)
-#define tmm__xgemm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
-#define tmm__xgemm_multi               TMM_FN(gemm_multi)
-#define tmm__xgemm_openmp              TMM_FN(gemm_openmp)
-#define tmm__xgemm_prepare_A           TMM_FN(gemm_prepare_A)
-#define tmm__xgemm_prepare_B           TMM_FN(gemm_prepare_B)
-#define tmm__xgemm_prepare_memory      TMM_FN(gemm_prepare_memory)
-#define tmm__xgemm_reduce              TMM_FN(gemm_reduce)
-#define tmm__xgemm_release             TMM_FN(gemm_release)
-#define tmm__xgemm_shared_             TMM_FN(gemm_shared_)
-#define tmm__xgemm_sum                 TMM_FN(gemm_sum)
-#define tmm__xgemm_tensor              TMM_FN(gemm_tensor)
-#define tmm__xgemm_tensor_memory       TMM_FN(gemm_tensor_memory)
-#define tmm__xgemm_with                TMM_FN(gemm_with)
-#define tmm__xint8_part                TMM_FN(int8_part)
-#define tmm__xload2                    TMM_FN(load2)
-#define tmm__xload4                    TMM_FN(load4)
-#define tmm__xload_if                  TMM_FN(load_if)
-#define tmm__xmatmul                   TMM_FN(matmul)
-#define tmm__xnarrow__operands         TMM_FN(narrow__operands)
-#define tmm__xouter__instance          TMM_FN(outer__instance)
-#define tmm__xpack                     TMM_FN(pack)
-#define tmm__xpipelined__instance      TMM_FN(pipelined__instance)
-#define tmm__xpipelined_add_partials   TMM_FN(pipelined_add_partials)
-#define tmm__xpipelined_clear          TMM_FN(pipelined_clear)
-#define tmm__xpipelined_copies         TMM_FN(pipelined_copies)
-#define tmm__xpipelined_copy_advance   TMM_FN(pipelined_copy_advance)
-#define tmm__xpipelined_copy_begin     TMM_FN(pipelined_copy_begin)
-#define tmm__xpipelined_copy_first     TMM_FN(pipelined_copy_first)
-#define tmm__xpipelined_copy_next      TMM_FN(pipelined_copy_next)
-#define tmm__xpipelined_fill           TMM_FN(pipelined_fill)
-#define tmm__xpipelined_find_place     TMM_FN(pipelined_find_place)
-#define tmm__xpipelined_find_work      TMM_FN(pipelined_find_work)
-#define tmm__xpipelined_fragment       TMM_FN(pipelined_fragment)
-#define tmm__xpipelined_multiply       TMM_FN(pipelined_multiply)
-#define tmm__xpipelined_place          TMM_FN(pipelined_place)
-#define tmm__xpipelined_send           TMM_FN(pipelined_send)
-#define tmm__xpipelined_stage          TMM_FN(pipelined_stage)
-#define tmm__xpipelined_store          TMM_FN(pipelined_store)
-#define tmm__xrecheck                  TMM_FN(recheck)
-#define tmm__xrecheck_add              TMM_FN(recheck_add)
-#define tmm__xrecheck_copy             TMM_FN(recheck_copy)
-#define tmm__xrecheck_count            TMM_FN(recheck_count)
-#define tmm__xrecheck_element          TMM_FN(recheck_element)
-#define tmm__xrecheck_find             TMM_FN(recheck_find)
-#define tmm__xrecheck_first            TMM_FN(recheck_first)
-#define tmm__xrecheck_flush            TMM_FN(recheck_flush)
-#define tmm__xrecheck_fp32             TMM_FN(recheck_fp32)
-#define tmm__xrecheck_list             TMM_FN(recheck_list)
-#define tmm__xrecheck_tile             TMM_FN(recheck_tile)
-#define tmm__xskinny__instance         TMM_FN(skinny__instance)
-#define tmm__xsmall__instance          TMM_FN(small__instance)
-#define tmm__xsmall_least              TMM_FN(small_least)
-#define tmm__xsquare                   TMM_FN(square)
-#define tmm__xstore2                   TMM_FN(store2)
-#define tmm__xstore4                   TMM_FN(store4)
-#define tmm__xstore_if                 TMM_FN(store_if)
-#define tmm__xstore_masked             TMM_FN(store_masked)
-#define tmm__xstore_row                TMM_FN(store_row)
-#define tmm__xstore_rows               TMM_FN(store_rows)
-#define tmm__xstore_sums               TMM_FN(store_sums)
-#define tmm__xsums2                    TMM_FN(sums2)
-#define tmm__xsums4                    TMM_FN(sums4)
-#define tmm__xvalue                    TMM_FN(value)
-#define tmm__xvector                   TMM_FN(vector)
-#define tmm__xvector_sums              TMM_FN(vector_sums)
-#define tmm__xwgmma_cols_              TMM_FN(wgmma_cols_)
-#define tmm__xwgmma_copy_              TMM_FN(wgmma_copy_)
-#define tmm__xwgmma_multiply_          TMM_FN(wgmma_multiply_)
-#define tmm__xwgmma_place              TMM_FN(wgmma_place)
-#define tmm__xwgmma_readers_           TMM_FN(wgmma_readers_)
-#define tmm__xwgmma_ring               TMM_FN(wgmma_ring)
-#define tmm__xwgmma_rows_              TMM_FN(wgmma_rows_)
-#define tmm__xwgmma_scale_range        TMM_FN(wgmma_scale_range)
-#define tmm__xwgmma_scales             TMM_FN(wgmma_scales)
-#define tmm__xwgmma_stages_            TMM_FN(wgmma_stages_)
+#define tmm__xall_taken    TMM_FN(gemm__all_taken)
+#define tmm__xallocate     TMM_FN(gemm__allocate)
+#define tmm__xarguments    TMM_FN(gemm__arguments)
+#define tmm__xbatch        TMM_FN(gemm__batch)
+#define tmm__xblock        TMM_FN(gemm__block)
+#define tmm__xblock_kernel TMM_FN(gemm__block_kernel)
+
+#define tmm__xcheck_batch    TMM_FN(gemm__check_batch)
+#define tmm__xcheck_k        TMM_FN(gemm__check_k)
+#define tmm__xcheck_part     TMM_FN(gemm__check_part)
+#define tmm__xcheck_parts    TMM_FN(gemm__check_parts)
+#define tmm__xcheck_prepared TMM_FN(gemm__check_prepared)
+#define tmm__xcheck_reach    TMM_FN(gemm__check_reach)
+
+#define tmm__xchoice          TMM_FN(gemm__choice)
+#define tmm__xchoose          TMM_FN(gemm__choose)
+#define tmm__xcompared        TMM_FN(gemm__compared)
+#define tmm__xconvert         TMM_FN(gemm__convert)
+#define tmm__xconvert_once    TMM_FN(gemm__convert_once)
+#define tmm__xconvert_plan    TMM_FN(gemm__convert_plan)
+#define tmm__xconvert_time    TMM_FN(gemm__convert_time)
+#define tmm__xconverted       TMM_FN(gemm__converted)
+#define tmm__xconverted_bytes TMM_FN(gemm__converted_bytes)
+#define tmm__xconverted_fits  TMM_FN(gemm__converted_fits)
+#define tmm__xconverted_most  TMM_FN(gemm__converted_most)
+#define tmm__xcopy_one        TMM_FN(copy_one)
+#define tmm__xcopy_pass       TMM_FN(copy_pass)
+#define tmm__xcopy_tile       TMM_FN(copy_tile)
+#define tmm__xcopy_unit       TMM_FN(copy_unit)
+#define tmm__xcpu             TMM_FN(gemm__cpu)
+#define tmm__xcpu_block       TMM_FN(gemm__cpu_block)
+
+#define tmm__xdirect          TMM_FN(gemm__direct)
+#define tmm__xdirect_bytes    TMM_FN(gemm__direct_bytes)
+#define tmm__xdirect_competes TMM_FN(gemm__direct_competes)
+#define tmm__xdirect_guess    TMM_FN(gemm__direct_guess)
+#define tmm__xdirect_lines    TMM_FN(gemm__direct_lines)
+#define tmm__xdirect_piece    TMM_FN(gemm__direct_piece)
+#define tmm__xdirect_plan     TMM_FN(gemm__direct_plan)
+
+#define tmm__xdivided       TMM_FN(gemm__divided)
+#define tmm__xdmma          TMM_FN(dmma)
+#define tmm__xdoubt_below   TMM_FN(gemm__doubt_below)
+#define tmm__xdoubt_bytes   TMM_FN(gemm__doubt_bytes)
+#define tmm__xelements2     TMM_FN(elements2)
+#define tmm__xelements4     TMM_FN(elements4)
+#define tmm__xeligible      TMM_FN(gemm__eligible)
+#define tmm__xfast_competes TMM_FN(gemm__fast_competes)
+#define tmm__xfind_tile     TMM_FN(find_tile)
+#define tmm__xfind_work     TMM_FN(find_work)
+#define tmm__xfirst_launch  TMM_FN(gemm__first_launch)
+#define tmm__xfits          TMM_FN(gemm__fits)
+
+#define tmm__xfloat             TMM_FN(gemm__float)
+#define tmm__xfloat_bytes       TMM_FN(gemm__float_bytes)
+#define tmm__xfloat_clocks      TMM_FN(gemm__float_clocks)
+#define tmm__xfloat_instance    TMM_FN(gemm__float_instance)
+#define tmm__xfloat_instruction TMM_FN(gemm__float_instruction)
+#define tmm__xfloat_kernel      TMM_FN(gemm__float_kernel)
+#define tmm__xfloat_multiply    TMM_FN(gemm__float_multiply)
+#define tmm__xfloat_odd         TMM_FN(gemm__float_odd)
+#define tmm__xfloat_pieces      TMM_FN(gemm__float_pieces)
+#define tmm__xfloat_place       TMM_FN(gemm__float_place)
+#define tmm__xfloat_plan        TMM_FN(gemm__float_plan)
+
+#define tmm__xfp16_operand TMM_FN(gemm__fp16_operand)
+
+#define tmm__xgemm                TMM_FN(gemm)
+#define tmm__xgemm_batched        TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with   TMM_FN(gemm_batched_with)
+#define tmm__xgemm_choice         TMM_FN(gemm_choice)
+#define tmm__xgemm_convert        TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu            TMM_FN(gemm_cpu)
+#define tmm__xgemm_direct         TMM_FN(gemm_direct)
+#define tmm__xgemm_explain        TMM_FN(gemm_explain)
+#define tmm__xgemm_float_portable TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global         TMM_FN(gemm_global)
+#define tmm__xgemm_host           TMM_FN(gemm_host)
+
+#define tmm__xgemm_int8_add       TMM_FN(gemm_int8_add)
+#define tmm__xgemm_int8_bytes     TMM_FN(gemm_int8_bytes)
+#define tmm__xgemm_int8_choice    TMM_FN(gemm_int8_choice)
+#define tmm__xgemm_int8_element   TMM_FN(gemm_int8_element)
+#define tmm__xgemm_int8_group     TMM_FN(gemm_int8_group)
+#define tmm__xgemm_int8_integer   TMM_FN(gemm_int8_integer)
+#define tmm__xgemm_int8_is_open   TMM_FN(gemm_int8_is_open)
+#define tmm__xgemm_int8_load      TMM_FN(gemm_int8_load)
+#define tmm__xgemm_int8_norms     TMM_FN(gemm_int8_norms)
+#define tmm__xgemm_int8_open      TMM_FN(gemm_int8_open)
+#define tmm__xgemm_int8_open_copy TMM_FN(gemm_int8_open_copy)
+#define tmm__xgemm_int8_open_tile TMM_FN(gemm_int8_open_tile)
+#define tmm__xgemm_int8_residues  TMM_FN(gemm_int8_residues)
+#define tmm__xgemm_int8_scale     TMM_FN(gemm_int8_scale)
+#define tmm__xgemm_int8_scales    TMM_FN(gemm_int8_scales)
+#define tmm__xgemm_int8_store     TMM_FN(gemm_int8_store)
+#define tmm__xgemm_int8_sums      TMM_FN(gemm_int8_sums)
+#define tmm__xgemm_int8_wgmma     TMM_FN(gemm_int8_wgmma)
+
+#define tmm__xgemm_multi          TMM_FN(gemm_multi)
+#define tmm__xgemm_openmp         TMM_FN(gemm_openmp)
+#define tmm__xgemm_prepare_A      TMM_FN(gemm_prepare_A)
+#define tmm__xgemm_prepare_B      TMM_FN(gemm_prepare_B)
+#define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
+#define tmm__xgemm_release        TMM_FN(gemm_release)
+#define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
+#define tmm__xgemm_sum            TMM_FN(gemm_sum)
+#define tmm__xgemm_tensor         TMM_FN(gemm_tensor)
+#define tmm__xgemm_tensor_memory  TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_with           TMM_FN(gemm_with)
+
+#define tmm__xglobal_plan TMM_FN(gemm__global_plan)
+#define tmm__xhalves      TMM_FN(gemm__halves)
+
+#define tmm__xint8_best     TMM_FN(gemm__int8_best)
+#define tmm__xint8_by_wgmma TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xint8_competes TMM_FN(gemm__int8_competes)
+#define tmm__xint8_convert  TMM_FN(gemm__int8_convert)
+#define tmm__xint8_fp64     TMM_FN(gemm__int8_fp64)
+#define tmm__xint8_instance TMM_FN(gemm__int8_instance)
+#define tmm__xint8_launch   TMM_FN(gemm__int8_launch)
+#define tmm__xint8_multiply TMM_FN(gemm__int8_multiply)
+#define tmm__xint8_part     TMM_FN(int8_part)
+#define tmm__xint8_parts    TMM_FN(gemm__int8_parts)
+#define tmm__xint8_place    TMM_FN(gemm__int8_place)
+#define tmm__xint8_plan     TMM_FN(gemm__int8_plan)
+#define tmm__xint8_prepare  TMM_FN(gemm__int8_prepare)
+#define tmm__xint8_products TMM_FN(gemm__int8_products)
+#define tmm__xint8_run      TMM_FN(gemm__int8_run)
+#define tmm__xint8_takes    TMM_FN(gemm__int8_takes)
+
+#define tmm__xkernel        TMM_FN(gemm__kernel)
+#define tmm__xknown_plan    TMM_FN(gemm__known_plan)
+#define tmm__xlda           TMM_FN(gemm__lda)
+#define tmm__xldb           TMM_FN(gemm__ldb)
+#define tmm__xleast_element TMM_FN(gemm__least_element)
+#define tmm__xleft_out      TMM_FN(gemm__left_out)
+#define tmm__xload          TMM_FN(gemm__load)
+#define tmm__xload2         TMM_FN(load2)
+#define tmm__xload4         TMM_FN(load4)
+#define tmm__xload_if       TMM_FN(load_if)
+#define tmm__xmake_product  TMM_FN(gemm__make_product)
+#define tmm__xmatmul        TMM_FN(matmul)
+#define tmm__xmemory        TMM_FN(gemm__memory)
+
+#define tmm__xnarrow            TMM_FN(gemm__narrow)
+#define tmm__xnarrow__operands  TMM_FN(narrow__operands)
+#define tmm__xnarrow_competes   TMM_FN(gemm__narrow_competes)
+#define tmm__xnarrow_fits       TMM_FN(gemm__narrow_fits)
+#define tmm__xnarrow_operands   TMM_FN(gemm__narrow_operands)
+#define tmm__xnarrow_parts_time TMM_FN(gemm__narrow_parts_time)
+#define tmm__xnarrow_plan       TMM_FN(gemm__narrow_plan)
+#define tmm__xnarrow_step       TMM_FN(gemm__narrow_step)
+
+#define tmm__xno_options TMM_FN(gemm__no_options)
+
+#define tmm__xouter           TMM_FN(gemm__outer)
+#define tmm__xouter__instance TMM_FN(outer__instance)
+#define tmm__xouter_competes  TMM_FN(gemm__outer_competes)
+#define tmm__xouter_guess     TMM_FN(gemm__outer_guess)
+#define tmm__xouter_measured  TMM_FN(gemm__outer_measured)
+#define tmm__xouter_plan      TMM_FN(gemm__outer_plan)
+
+#define tmm__xoverlaps      TMM_FN(gemm__overlaps)
+#define tmm__xpack          TMM_FN(pack)
+#define tmm__xpack_operands TMM_FN(gemm__pack)
+#define tmm__xpartials      TMM_FN(gemm__partials)
+
+#define tmm__xpipelined__instance    TMM_FN(pipelined__instance)
+#define tmm__xpipelined_add_partials TMM_FN(pipelined_add_partials)
+#define tmm__xpipelined_clear        TMM_FN(pipelined_clear)
+#define tmm__xpipelined_copies       TMM_FN(pipelined_copies)
+#define tmm__xpipelined_copy_advance TMM_FN(pipelined_copy_advance)
+#define tmm__xpipelined_copy_begin   TMM_FN(pipelined_copy_begin)
+#define tmm__xpipelined_copy_first   TMM_FN(pipelined_copy_first)
+#define tmm__xpipelined_copy_next    TMM_FN(pipelined_copy_next)
+#define tmm__xpipelined_fill         TMM_FN(pipelined_fill)
+#define tmm__xpipelined_find_place   TMM_FN(pipelined_find_place)
+#define tmm__xpipelined_find_work    TMM_FN(pipelined_find_work)
+#define tmm__xpipelined_fragment     TMM_FN(pipelined_fragment)
+#define tmm__xpipelined_instance     TMM_FN(gemm__pipelined_instance)
+#define tmm__xpipelined_multiply     TMM_FN(pipelined_multiply)
+#define tmm__xpipelined_place        TMM_FN(pipelined_place)
+#define tmm__xpipelined_plan         TMM_FN(gemm__pipelined_plan)
+#define tmm__xpipelined_send         TMM_FN(pipelined_send)
+#define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
+#define tmm__xpipelined_store        TMM_FN(pipelined_store)
+#define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
+
+#define tmm__xplan_by        TMM_FN(gemm__plan_by)
+#define tmm__xplanned        TMM_FN(gemm__planned)
+#define tmm__xprepare        TMM_FN(gemm__prepare)
+#define tmm__xprepared_bytes TMM_FN(gemm__prepared_bytes)
+#define tmm__xproduct        TMM_FN(gemm__product)
+#define tmm__xreaches        TMM_FN(gemm__reaches)
+
+#define tmm__xrecheck         TMM_FN(recheck)
+#define tmm__xrecheck_add     TMM_FN(recheck_add)
+#define tmm__xrecheck_copy    TMM_FN(recheck_copy)
+#define tmm__xrecheck_count   TMM_FN(recheck_count)
+#define tmm__xrecheck_element TMM_FN(recheck_element)
+#define tmm__xrecheck_find    TMM_FN(recheck_find)
+#define tmm__xrecheck_first   TMM_FN(recheck_first)
+#define tmm__xrecheck_flush   TMM_FN(recheck_flush)
+#define tmm__xrecheck_fp32    TMM_FN(recheck_fp32)
+#define tmm__xrecheck_list    TMM_FN(recheck_list)
+#define tmm__xrecheck_tile    TMM_FN(recheck_tile)
+
+#define tmm__xregister_competes TMM_FN(gemm__register_competes)
+#define tmm__xregister_plan     TMM_FN(gemm__register_plan)
+#define tmm__xregister_tile     TMM_FN(gemm__register_tile)
+#define tmm__xresolve           TMM_FN(gemm__resolve)
+#define tmm__xrow               TMM_FN(gemm__row)
+#define tmm__xrun               TMM_FN(gemm__run)
+#define tmm__xscale_bounds      TMM_FN(gemm__scale_bounds)
+#define tmm__xshared_competes   TMM_FN(gemm__shared_competes)
+#define tmm__xshared_plan       TMM_FN(gemm__shared_plan)
+#define tmm__xshared_takes      TMM_FN(gemm__shared_takes)
+#define tmm__xsimple_competes   TMM_FN(gemm__simple_competes)
+
+#define tmm__xskinny           TMM_FN(gemm__skinny)
+#define tmm__xskinny__instance TMM_FN(skinny__instance)
+#define tmm__xskinny_competes  TMM_FN(gemm__skinny_competes)
+#define tmm__xskinny_costs     TMM_FN(gemm__skinny_costs)
+#define tmm__xskinny_fits      TMM_FN(gemm__skinny_fits)
+#define tmm__xskinny_plan      TMM_FN(gemm__skinny_plan)
+#define tmm__xskinny_takes     TMM_FN(gemm__skinny_takes)
+
+#define tmm__xsmall           TMM_FN(gemm__small)
+#define tmm__xsmall__instance TMM_FN(small__instance)
+#define tmm__xsmall_block     TMM_FN(gemm__small_block)
+#define tmm__xsmall_costs     TMM_FN(gemm__small_costs)
+#define tmm__xsmall_launch    TMM_FN(gemm__small_launch)
+#define tmm__xsmall_least     TMM_FN(small_least)
+#define tmm__xsmall_plan      TMM_FN(gemm__small_plan)
+#define tmm__xsmall_take      TMM_FN(gemm__small_take)
+
+#define tmm__xsplit      TMM_FN(gemm__split)
+#define tmm__xsquare     TMM_FN(square)
+#define tmm__xstands_for TMM_FN(gemm__stands_for)
+#define tmm__xstore2     TMM_FN(store2)
+#define tmm__xstore4     TMM_FN(store4)
+
+#define tmm__xstore_if     TMM_FN(store_if)
+#define tmm__xstore_masked TMM_FN(store_masked)
+#define tmm__xstore_row    TMM_FN(store_row)
+#define tmm__xstore_rows   TMM_FN(store_rows)
+#define tmm__xstore_sums   TMM_FN(store_sums)
+
+#define tmm__xsum      TMM_FN(gemm__sum)
+#define tmm__xsum_time TMM_FN(gemm__sum_time)
+#define tmm__xsums2    TMM_FN(sums2)
+#define tmm__xsums4    TMM_FN(sums4)
+#define tmm__xtakes    TMM_FN(gemm__takes)
+
+#define tmm__xtensor            TMM_FN(gemm__tensor)
+#define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)
+#define tmm__xtensor_fits       TMM_FN(gemm__tensor_fits)
+#define tmm__xtensor_lines_fit  TMM_FN(gemm__tensor_lines_fit)
+#define tmm__xtensor_pays       TMM_FN(gemm__tensor_pays)
+#define tmm__xtensor_plan       TMM_FN(gemm__tensor_plan)
+#define tmm__xtensor_short_last TMM_FN(gemm__tensor_short_last)
+#define tmm__xtensor_takes      TMM_FN(gemm__tensor_takes)
+#define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
+#define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
+
+#define tmm__xtiles       TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue       TMM_FN(value)
+#define tmm__xvector      TMM_FN(vector)
+#define tmm__xvector_sums TMM_FN(vector_sums)
+
+#define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
+#define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
+#define tmm__xwgmma_multiply_   TMM_FN(wgmma_multiply_)
+#define tmm__xwgmma_place       TMM_FN(wgmma_place)
+#define tmm__xwgmma_readers_    TMM_FN(wgmma_readers_)
+#define tmm__xwgmma_ring        TMM_FN(wgmma_ring)
+#define tmm__xwgmma_rows_       TMM_FN(wgmma_rows_)
+#define tmm__xwgmma_scale_range TMM_FN(wgmma_scale_range)
+#define tmm__xwgmma_scales      TMM_FN(wgmma_scales)
+#define tmm__xwgmma_stages_     TMM_FN(wgmma_stages_)
+
+#define tmm__xwrite_kernels TMM_FN(gemm__write_kernels)
+#define tmm__xwrite_plan    TMM_FN(gemm__write_plan)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
    pass 2 of float. */
-#define tmm__fetch_quad           TMM__INSTANCE(fetch_quad_, REGISTER)
-#define tmm__gemm_float_mma       TMM__INSTANCE(gemm_float_mma_, MMA)
-#define tmm__gemm_float_wgmma     TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
-#define tmm__gemm_int8_mma        TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
-#define tmm__gemm_int8_mma_bytes  TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
-#define tmm__gemm_int8_mma_copy   TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
-#define tmm__gemm_narrow          TMM__INSTANCE(gemm_narrow_, NARROW)
-#define tmm__gemm_outer           TMM__INSTANCE(gemm_outer_, OUTER)
-#define tmm__gemm_pipelined       TMM__INSTANCE(gemm_pipelined, PIPELINED)
-#define tmm__gemm_register        TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm__gemm_skinny          TMM__INSTANCE(gemm_skinny_, SKINNY)
-#define tmm__gemm_small           TMM__INSTANCE(gemm_small_, SMALL)
-#define tmm__gemm_tensor          TMM__INSTANCE(gemm_tensor_, TENSOR)
-#define tmm__mma_copies           TMM__INSTANCE(mma_copies_, MMA)
-#define tmm__mma_copy             TMM__INSTANCE(mma_copy_, MMA)
-#define tmm__mma_edge             TMM__INSTANCE(mma_edge_, MMA)
-#define tmm__mma_recheck          TMM__INSTANCE(mma_recheck_, MMA)
-#define tmm__mma_store            TMM__INSTANCE(mma_store_, MMA)
-#define tmm__narrow_add           TMM__INSTANCE(narrow_add_, NARROW)
-#define tmm__narrow_copy_P        TMM__INSTANCE(narrow_copy_P_, NARROW)
-#define tmm__narrow_copy_Q        TMM__INSTANCE(narrow_copy_Q_, NARROW)
-#define tmm__narrow_store         TMM__INSTANCE(narrow_store_, NARROW)
-#define tmm__outer_bytes          TMM__INSTANCE(outer_bytes_, OUTER)
-#define tmm__outer_cols           TMM__INSTANCE(outer_cols_, OUTER)
-#define tmm__outer_copy           TMM__INSTANCE(outer_copy_, OUTER)
-#define tmm__outer_lda            TMM__INSTANCE(outer_lda_, OUTER)
-#define tmm__outer_ldb            TMM__INSTANCE(outer_ldb_, OUTER)
-#define tmm__outer_warp_rows      TMM__INSTANCE(outer_warp_rows_, OUTER)
-#define tmm__put_quad             TMM__INSTANCE(put_quad_, REGISTER)
-#define tmm__quad                 TMM__INSTANCE(quad_, REGISTER)
-#define tmm__skinny_along_k       TMM__INSTANCE(skinny_along_k_, SKINNY)
-#define tmm__skinny_bytes         TMM__INSTANCE(skinny_bytes_, SKINNY)
-#define tmm__skinny_copy_L        TMM__INSTANCE(skinny_copy_L_, SKINNY)
-#define tmm__skinny_depth         TMM__INSTANCE(skinny_depth_, SKINNY)
-#define tmm__skinny_grain         TMM__INSTANCE(skinny_grain_, SKINNY)
-#define tmm__skinny_k_step        TMM__INSTANCE(skinny_k_step_, SKINNY)
-#define tmm__skinny_lanes         TMM__INSTANCE(skinny_lanes_, SKINNY)
-#define tmm__skinny_least         TMM__INSTANCE(skinny_least_, SKINNY)
-#define tmm__skinny_lines         TMM__INSTANCE(skinny_lines_, SKINNY)
-#define tmm__skinny_pitch         TMM__INSTANCE(skinny_pitch_, SKINNY)
-#define tmm__skinny_ring          TMM__INSTANCE(skinny_ring_, SKINNY)
-#define tmm__skinny_share_sums    TMM__INSTANCE(skinny_share_sums_, SKINNY)
-#define tmm__skinny_stage         TMM__INSTANCE(skinny_stage_, SKINNY)
-#define tmm__skinny_stages        TMM__INSTANCE(skinny_stages_, SKINNY)
-#define tmm__skinny_store         TMM__INSTANCE(skinny_store_, SKINNY)
-#define tmm__skinny_sums          TMM__INSTANCE(skinny_sums_, SKINNY)
-#define tmm__skinny_width         TMM__INSTANCE(skinny_width_, SKINNY)
-#define tmm__small_add            TMM__INSTANCE(small_add_, SMALL)
-#define tmm__small_blocks         TMM__INSTANCE(small_blocks_, SMALL)
-#define tmm__small_bytes          TMM__INSTANCE(small_bytes_, SMALL)
-#define tmm__small_copy           TMM__INSTANCE(small_copy_, SMALL)
-#define tmm__small_elements       TMM__INSTANCE(small_elements_, SMALL)
-#define tmm__small_lda            TMM__INSTANCE(small_lda_, SMALL)
-#define tmm__small_ldb            TMM__INSTANCE(small_ldb_, SMALL)
-#define tmm__small_ldc            TMM__INSTANCE(small_ldc_, SMALL)
-#define tmm__small_leave_sums     TMM__INSTANCE(small_leave_sums_, SMALL)
-#define tmm__small_part           TMM__INSTANCE(small_part_, SMALL)
-#define tmm__small_ring           TMM__INSTANCE(small_ring_, SMALL)
-#define tmm__small_stage          TMM__INSTANCE(small_stage_, SMALL)
-#define tmm__small_sums           TMM__INSTANCE(small_sums_, SMALL)
-#define tmm__small_warp           TMM__INSTANCE(small_warp_, SMALL)
+#define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
+#define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
+#define tmm__gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
+#define tmm__gemm_int8_mma       TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
+#define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
+#define tmm__gemm_int8_mma_copy  TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
+
+#define tmm__gemm_narrow    TMM__INSTANCE(gemm_narrow_, NARROW)
+#define tmm__gemm_outer     TMM__INSTANCE(gemm_outer_, OUTER)
+#define tmm__gemm_pipelined TMM__INSTANCE(gemm_pipelined, PIPELINED)
+#define tmm__gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm__gemm_skinny    TMM__INSTANCE(gemm_skinny_, SKINNY)
+#define tmm__gemm_small     TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm__gemm_tensor    TMM__INSTANCE(gemm_tensor_, TENSOR)
+
+#define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
+#define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
+#define tmm__mma_edge    TMM__INSTANCE(mma_edge_, MMA)
+#define tmm__mma_recheck TMM__INSTANCE(mma_recheck_, MMA)
+#define tmm__mma_store   TMM__INSTANCE(mma_store_, MMA)
+
+#define tmm__narrow_add    TMM__INSTANCE(narrow_add_, NARROW)
+#define tmm__narrow_copy_P TMM__INSTANCE(narrow_copy_P_, NARROW)
+#define tmm__narrow_copy_Q TMM__INSTANCE(narrow_copy_Q_, NARROW)
+#define tmm__narrow_store  TMM__INSTANCE(narrow_store_, NARROW)
+
+#define tmm__outer_bytes     TMM__INSTANCE(outer_bytes_, OUTER)
+#define tmm__outer_cols      TMM__INSTANCE(outer_cols_, OUTER)
+#define tmm__outer_copy      TMM__INSTANCE(outer_copy_, OUTER)
+#define tmm__outer_lda       TMM__INSTANCE(outer_lda_, OUTER)
+#define tmm__outer_ldb       TMM__INSTANCE(outer_ldb_, OUTER)
+#define tmm__outer_warp_rows TMM__INSTANCE(outer_warp_rows_, OUTER)
+
+#define tmm__put_quad TMM__INSTANCE(put_quad_, REGISTER)
+#define tmm__quad     TMM__INSTANCE(quad_, REGISTER)
+
+#define tmm__skinny_along_k    TMM__INSTANCE(skinny_along_k_, SKINNY)
+#define tmm__skinny_bytes      TMM__INSTANCE(skinny_bytes_, SKINNY)
+#define tmm__skinny_copy_L     TMM__INSTANCE(skinny_copy_L_, SKINNY)
+#define tmm__skinny_depth      TMM__INSTANCE(skinny_depth_, SKINNY)
+#define tmm__skinny_grain      TMM__INSTANCE(skinny_grain_, SKINNY)
+#define tmm__skinny_k_step     TMM__INSTANCE(skinny_k_step_, SKINNY)
+#define tmm__skinny_lanes      TMM__INSTANCE(skinny_lanes_, SKINNY)
+#define tmm__skinny_least      TMM__INSTANCE(skinny_least_, SKINNY)
+#define tmm__skinny_lines      TMM__INSTANCE(skinny_lines_, SKINNY)
+#define tmm__skinny_pitch      TMM__INSTANCE(skinny_pitch_, SKINNY)
+#define tmm__skinny_ring       TMM__INSTANCE(skinny_ring_, SKINNY)
+#define tmm__skinny_share_sums TMM__INSTANCE(skinny_share_sums_, SKINNY)
+#define tmm__skinny_stage      TMM__INSTANCE(skinny_stage_, SKINNY)
+#define tmm__skinny_stages     TMM__INSTANCE(skinny_stages_, SKINNY)
+#define tmm__skinny_store      TMM__INSTANCE(skinny_store_, SKINNY)
+#define tmm__skinny_sums       TMM__INSTANCE(skinny_sums_, SKINNY)
+#define tmm__skinny_width      TMM__INSTANCE(skinny_width_, SKINNY)
+
+#define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
+#define tmm__small_blocks     TMM__INSTANCE(small_blocks_, SMALL)
+#define tmm__small_bytes      TMM__INSTANCE(small_bytes_, SMALL)
+#define tmm__small_copy       TMM__INSTANCE(small_copy_, SMALL)
+#define tmm__small_elements   TMM__INSTANCE(small_elements_, SMALL)
+#define tmm__small_lda        TMM__INSTANCE(small_lda_, SMALL)
+#define tmm__small_ldb        TMM__INSTANCE(small_ldb_, SMALL)
+#define tmm__small_ldc        TMM__INSTANCE(small_ldc_, SMALL)
+#define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
+#define tmm__small_part       TMM__INSTANCE(small_part_, SMALL)
+#define tmm__small_ring       TMM__INSTANCE(small_ring_, SMALL)
+#define tmm__small_stage      TMM__INSTANCE(small_stage_, SMALL)
+#define tmm__small_sums       TMM__INSTANCE(small_sums_, SMALL)
+#define tmm__small_warp       TMM__INSTANCE(small_warp_, SMALL)
+
 #define tmm__tensor_add_partials  TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_by_cluster    TMM__INSTANCE(tensor_by_cluster_, TENSOR)
 #define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
@@ -3276,32 +3140,33 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_store_part    TMM__INSTANCE(tensor_store_part_, TENSOR)
 #define tmm__tensor_store_rows    TMM__INSTANCE(tensor_store_rows_, TENSOR)
 #define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
-#define tmm__this_mma_bytes       TMM__INSTANCE(mma_bytes_, MMA)
-#define tmm__this_wgmma_bytes     TMM__INSTANCE(wgmma_bytes_, WGMMA)
-#define tmm__wgmma_add            TMM__INSTANCE(wgmma_add_, WGMMA)
-#define tmm__wgmma_add_parts      TMM__INSTANCE(wgmma_add_parts_, WGMMA)
-#define tmm__wgmma_begin          TMM__INSTANCE(wgmma_begin_, WGMMA)
-#define tmm__wgmma_cols           TMM__INSTANCE(wgmma_cols_, WGMMA)
-#define tmm__wgmma_copy           TMM__INSTANCE(wgmma_copy_, WGMMA)
-#define tmm__wgmma_count_part     TMM__INSTANCE(wgmma_count_part_, WGMMA)
-#define tmm__wgmma_exchange       TMM__INSTANCE(wgmma_exchange_, WGMMA)
-#define tmm__wgmma_finish         TMM__INSTANCE(wgmma_finish_, WGMMA)
-#define tmm__wgmma_large          TMM__INSTANCE(wgmma_large_, WGMMA)
-#define tmm__wgmma_multiply       TMM__INSTANCE(wgmma_multiply_, WGMMA)
-#define tmm__wgmma_next_row       TMM__INSTANCE(wgmma_next_row_, WGMMA)
-#define tmm__wgmma_readers        TMM__INSTANCE(wgmma_readers_, WGMMA)
-#define tmm__wgmma_rows           TMM__INSTANCE(wgmma_rows_, WGMMA)
-#define tmm__wgmma_small          TMM__INSTANCE(wgmma_small_, WGMMA)
-#define tmm__wgmma_stages         TMM__INSTANCE(wgmma_stages_, WGMMA)
-#define tmm__wgmma_store_checked  TMM__INSTANCE(wgmma_store_checked_, WGMMA)
-#define tmm__wgmma_store_row      TMM__INSTANCE(wgmma_store_row_, WGMMA)
-#define tmm__wgmma_store_rows     TMM__INSTANCE(wgmma_store_rows_, WGMMA)
-#define tmm__wgmma_sum_halves     TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
-#define tmm__wgmma_sum_pairs      TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
+
+#define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
+#define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
+
+#define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
+#define tmm__wgmma_add_parts     TMM__INSTANCE(wgmma_add_parts_, WGMMA)
+#define tmm__wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
+#define tmm__wgmma_cols          TMM__INSTANCE(wgmma_cols_, WGMMA)
+#define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
+#define tmm__wgmma_count_part    TMM__INSTANCE(wgmma_count_part_, WGMMA)
+#define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm__wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
+#define tmm__wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
+#define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
+#define tmm__wgmma_next_row      TMM__INSTANCE(wgmma_next_row_, WGMMA)
+#define tmm__wgmma_readers       TMM__INSTANCE(wgmma_readers_, WGMMA)
+#define tmm__wgmma_rows          TMM__INSTANCE(wgmma_rows_, WGMMA)
+#define tmm__wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
+#define tmm__wgmma_stages        TMM__INSTANCE(wgmma_stages_, WGMMA)
+#define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
+#define tmm__wgmma_store_rows    TMM__INSTANCE(wgmma_store_rows_, WGMMA)
+#define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
+#define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/config.h, once/tuning.h.
-   Used by: launch/plan.h, launch/product.h, type/choose.h, kernels/. */
+   Uses: once/. Used by: plan.h, product.h, type/choose.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3366,7 +3231,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
-   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
+   Uses: hooks.h, once/. Used by: product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -3374,8 +3239,8 @@ typedef struct tmm__unsplit {
     int tile_m, tile_n, bytes, team_log2;
 } tmm__unsplit;
 
-/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
-   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
+/* What a kernel's plan decides, and all that its launcher has to know besides the product. It
+   has no pointer to operands or workspaces, so it serves every product of its sizes, strides and
    alignment. What a kernel does not need is 0. */
 typedef struct tmm__plan {
     tmm_kernel value;
@@ -3387,7 +3252,7 @@ typedef struct tmm__plan {
     long long blocks;   /* of a product and slice; OUTER: along N */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
-    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int depth;                /* OUTER: k in shared memory, 0: none */
@@ -3411,8 +3276,7 @@ typedef struct tmm__division {
     tmm__load load;                      /* with whole tiles */
 } tmm__division;
 
-/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
-   `most_blocks`. */
+/* Each block has whole tiles. Returns how many blocks that is, at most `most_blocks`. */
 static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across;
@@ -3423,7 +3287,6 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
     return tiles < most_blocks ? tiles : most_blocks;
 }
 
-/* The time with each tile in so many slices, each by a block. */
 static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
                                       int depth, int slices)
 {
@@ -3433,8 +3296,8 @@ static inline double tmm__slices_time(const tmm__division *d, const tmm__block_c
     return tmm__launch_time(costs, &load);
 }
 
-/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
-   Then it is the plan's. */
+/* Is a division of instance plan->instance faster, in `time`, than the plan so far? Then it is
+   the plan's. */
 static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
 {
     time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
@@ -3460,8 +3323,8 @@ static inline void tmm__write(tmm__text *t, const char *format, ...)
     if (written > 0) t->length += (size_t)written;
 }
 
-/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
-   all operands, of L2 for what tiles copy, of the units that multiply. */
+/* Which of the times that no kernel can do without is the longest: of the launch; of memory or
+   L2 for all operands; of L2 for what tiles copy; of arithmetic. */
 static inline const char *tmm__bound(const tmm__load *load)
 {
     const tmm__device *device = tmm__current_device();
@@ -3495,8 +3358,8 @@ static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
         tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
 }
 
-/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
-   there is none. */
+/* The current device, or the one of tmm__gpus whose name has the word `gpu` in it. 0 if there is
+   none. */
 static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
 {
     const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
@@ -3520,7 +3383,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
 }
 #endif
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/, once/. Used by: launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
@@ -3611,7 +3474,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
 }
 #endif
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
+   Uses: sizes.h, launch/plan.h, once/. Used by: launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
@@ -3847,7 +3710,6 @@ enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where
 #define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
 #endif
 
-/* Puts the device's number in front of the sentence of a status. */
 static inline tmm_status tmm__add_device(int device, tmm_status status)
 {
     char text[256];
@@ -3856,7 +3718,7 @@ static inline tmm_status tmm__add_device(int device, tmm_status status)
     return tmm__fail(status, "device %d: %s", device, text);
 }
 
-/* A CUDA error as a status whose sentence names the device; `what` is the call that returned it. */
+/* A CUDA error as a status that names the device; `what` is the call that returned it. */
 static inline tmm_status tmm__device_error(int device, cudaError_t error, const char *what)
 {
     if (tmm__succeeded(error)) return TMM_OK;
@@ -3903,7 +3765,6 @@ typedef struct tmm__job {
                          tmm_stream stream);
 } tmm__job;
 
-/* One copy between host and device: `rows` lines of `width` bytes. */
 typedef struct tmm__transfer {
     struct tmm__transfer *next;
     char *device_memory, *host;
@@ -4029,10 +3890,9 @@ typedef struct tmm__host {
 } tmm__host;
 #endif
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h, once/. Used by: host/, callers. */
+   Uses: job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+/* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
@@ -4056,8 +3916,8 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
-   without telling this header, and the address may then belong to somebody else. CUDA says whether
+/* Pinned memory begins with a page that holds this number. cudaDeviceReset frees it without
+   telling this header, and the address may then belong to somebody else. CUDA says whether
    memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
@@ -4086,7 +3946,6 @@ static inline size_t tmm__pool_idle(int device)
     return reserved > used ? (size_t)(reserved - used) : 0;
 }
 
-/* Keeps `pinned`, which may be NULL, and returns what was kept before. */
 static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
@@ -4130,9 +3989,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
-   it anew is slow, and slower if peers map it, too. */
+/* Memory of the current device, in the order of `stream`; from *pool, the device's, if it has
+   one. The pool keeps it for the next call, up to an eighth of the device's memory: mapping it
+   anew is slow. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {
@@ -4164,6 +4023,17 @@ static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cud
     (void)tmm__succeeded(cudaStreamSynchronize(stream));
 }
 
+/* An event without a time, and a stream, unless there was an error. */
+static inline cudaError_t tmm__event_open(cudaError_t error, cudaEvent_t *event)
+{
+    return error != cudaSuccess ? error : cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+}
+
+static inline cudaError_t tmm__stream_open(cudaError_t error, cudaStream_t *stream)
+{
+    return error != cudaSuccess ? error : cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+
 static inline void tmm__stream_close(cudaStream_t stream)
 {
     if (stream != NULL) (void)tmm__succeeded(cudaStreamDestroy(stream));
@@ -4175,10 +4045,8 @@ static inline void tmm__event_close(cudaEvent_t event)
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
+   Uses: job.h, once/config.h. Used by: devices.h, transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- helper threads -------------------------------------------------------------------------- */
-/* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
     size_t pitch = c->transfer->host_pitch;
@@ -4220,7 +4088,7 @@ static inline void *tmm__helper_work(void *argument)
 }
 #endif
 
-/* Starts at most `threads` helpers. With none, the calling thread copies. */
+/* With none, the calling thread copies. */
 static inline void tmm__helpers_start(tmm__helpers *helpers, int threads)
 {
     helpers->threads = 0;
@@ -4257,7 +4125,7 @@ static inline void tmm__helpers_stop(tmm__helpers *helpers)
     helpers->threads = 0;
 }
 
-/* Has a helper copy a chunk; tmm__chunk_copied says when it has. */
+/* tmm__chunk_copied says when the helper has copied it. */
 static inline void tmm__helpers_copy(tmm__helpers *helpers, tmm__chunk *chunk)
 {
     chunk->copied = 0;
@@ -4297,11 +4165,10 @@ static inline int tmm__helpers_count(int threads)
 }
 #endif
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
+   Uses: host/, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- transfers ------------------------------------------------------------------------------- */
-/* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
-   in place of an older one, which is lost then. */
+/* 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error, in place of an older
+   one, which is lost then. */
 static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
 {
     cudaError_t error = cudaEventQuery(event);
@@ -4311,8 +4178,7 @@ static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_sta
     return -1;
 }
 
-/* Copies `rows` lines of `width` bytes: in one piece if they have no gaps, one by one if their
-   pitch is too large for a 2D copy. */
+/* In one piece if lines have no gaps, one by one if their pitch is too large for a 2D copy. */
 static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
                                           size_t from_pitch, size_t width, size_t rows,
                                           cudaMemcpyKind kind, cudaStream_t stream)
@@ -4361,8 +4227,8 @@ static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, i
     return TMM_OK;
 }
 
-/* Assigns the next piece of a staged transfer to a chunk: whole lines, or a piece of a line that is
-   longer than a chunk. */
+/* The next piece of a staged transfer: whole lines, or a piece of a line that is longer than a
+   chunk. */
 static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
 {
     size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
@@ -4382,13 +4248,12 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
     cudaError_t error = cudaSetDevice(w->device);
     if (error == cudaSuccess && c->events[w->number] == NULL)
-        error = cudaEventCreateWithFlags(&c->events[w->number], cudaEventDisableTiming);
+        error = tmm__event_open(error, &c->events[w->number]);
     if (error == cudaSuccess)
         error = up ? tmm__copy_lines(c->device_memory, t->device_pitch, c->memory, c->width,
                                      c->width, c->rows, cudaMemcpyHostToDevice, t->stream)
@@ -4440,7 +4305,7 @@ static inline tmm_status tmm__chunk_advance(tmm__host *h, tmm__chunk *c, int *mo
     return TMM_OK;
 }
 
-/* Starts the copy of an idle chunk for the first of the worker's downloads (up = 0) or uploads. */
+/* For the first of the worker's downloads (up = 0) or uploads. */
 static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer **head = up ? &w->uploads : &w->downloads, *t = *head;
@@ -4460,8 +4325,8 @@ static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chu
     return tmm__chunk_issue(w, c, 0);
 }
 
-/* Moves every chunk on. Idle chunks go to the workers in turn, to downloads first. Uploads leave
-   one chunk idle for these. */
+/* Idle chunks go to the workers in turn, to downloads first. Uploads leave one chunk idle for
+   these. */
 static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -4489,14 +4354,13 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 #endif
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h, once/. Used by: host/. */
+   Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
-   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
-   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
-   first part would not help for long, so their rest is cut only if it is too deep. */
+/* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
+   rounded up so that their lines stay aligned. *rest is what is in front of them, at least
+   TMM__HOST_FIRST deep, in *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive for the same arithmetic. A short first
+   part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
@@ -4509,7 +4373,6 @@ static inline long long tmm__k_parts(const tmm__job *job, int *front, long long 
     return *front + whole;
 }
 
-/* The k at which part n begins and the part before it ends. */
 static inline long long tmm__k_begin(const tmm__job *job, long long n)
 {
     int front;
@@ -4553,7 +4416,6 @@ static inline size_t tmm__part_size(const tmm__job *job, int is_B, long long dep
     return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
 }
 
-/* The same for part k of a block row of A or a block column of B. */
 static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int is_B,
                                      long long k, size_t *pitch)
 {
@@ -4618,7 +4480,7 @@ static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, lon
     tmm__layout_sizes(job, l);
 }
 
-/* A model of the seconds that a layout takes if A stays (`stays`) or passes once a block column. */
+/* The seconds that a layout should take if A stays (`stays`) or passes once a block column. */
 static inline double tmm__layout_time(const tmm__job *job, const tmm__layout *l, int stays)
 {
     double rows = (double)l->rows, N = (double)job->N, K = (double)job->K;
@@ -4740,9 +4602,8 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/, once/. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
 static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
@@ -4776,8 +4637,8 @@ static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm_
     return TMM_OK;
 }
 
-/* The worker that a part of B comes from: one that another device uploads and this one can reach,
-   or the worker itself, which takes it from the host. */
+/* The worker that a part of B comes from: another device that uploads it and that this one can
+   reach, or the worker itself, from the host. */
 static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long long j, long long k)
 {
     if (h->peers < 2) return w;
@@ -4785,7 +4646,6 @@ static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long l
     return h->reach[w->number][number] ? &h->workers[number] : w;
 }
 
-/* Enqueues the copy of a part of B from the slot of another worker. */
 static inline tmm_status tmm__copy_from_peer(tmm__worker *w, tmm__slot *slot, size_t bytes,
                                              const tmm__worker *owner, const tmm__slot *source)
 {
@@ -4810,7 +4670,7 @@ static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, 
     long long first = index * (is_B ? l->bn : l->bm);
     long long lines = tmm__min((is_B ? job->N : l->rows) - first, is_B ? l->bn : l->bm);
     if (!is_B) first += w->row;
-    /* Lines are rows of A and columns of B. Either k or these run along the rows in memory. */
+    /* Lines are rows of A and columns of B. */
     int k_along = is_B ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
     long long ld = is_B ? job->ldb : job->lda;
     long long offset = k_along ? first * ld + k0 : k0 * ld + first;
@@ -4823,8 +4683,8 @@ static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, 
 }
 
 /* Starts the copy of a part of A or B for block row i or block column j (`index`), unless a slot
-   holds it. Returns 1 if it is on the device or on its way, 0 if there is no slot for it yet, -1
-   with a status. `task` is the task that needs it; -1: other devices do. */
+   holds it. 1: it is there or on its way; 0: no slot is free yet; -1: *status. `task` needs it;
+   -1: other devices do. */
 static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int is_B, long long index,
                                     long long k, long long task, tmm_status *status)
 {
@@ -4933,8 +4793,8 @@ static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm
     return block;
 }
 
-/* Starts the kernel of the next task; if that completes its block, the copy of the block as well.
-   Returns 1, 0 (not yet) or -1, as above. */
+/* Starts the kernel of the next task, and of a complete block the copy. Returns 1, 0 (not yet)
+   or -1, as above. */
 static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
 {
     const tmm__job *job = &h->job;
@@ -4987,7 +4847,6 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
     return *status == TMM_OK ? 1 : -1;
 }
 
-/* Frees the slots of blocks that have arrived in host memory. */
 static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -5010,9 +4869,9 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
     return TMM_OK;
 }
 
-/* Uploads what others need of this worker's share of B, which comes before its own next task. With
-   the part that was needed last comes its whole round, one part of each worker. Parts of later runs
-   wait, since they would delay A. */
+/* Uploads what others need of this worker's share of B, before its own next task. With the part
+   that was needed last comes its whole round, one part of each worker. Parts of later runs wait,
+   since they would delay A. */
 static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
 {
     tmm_status status = TMM_OK;
@@ -5027,7 +4886,6 @@ static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
     return status;
 }
 
-/* Launches tasks whose copies have been started, until `launched` would exceed `limit`. */
 static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, long long limit,
                                                int *moved)
 {
@@ -5039,8 +4897,7 @@ static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, lon
     return status;
 }
 
-/* Starts what a worker can start. Returns soon, so that complete blocks and progress are seen to.
-   */
+/* Returns soon, so that complete blocks and progress are seen to. */
 static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -5067,9 +4924,8 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 }
 #endif
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
 {
@@ -5129,7 +4985,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
     cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
     if (error == cudaSuccess) error = cudaEventCreate(&begin);
     if (error == cudaSuccess) error = cudaEventCreate(&end);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &stream);
     if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
     tmm_status status = tmm__device_error(device, error, "calibration");
     block.M = block.N = block.K = block.lda = block.ldb = block.ldc = edge;
@@ -5160,7 +5016,7 @@ static inline int tmm__same_kind(const tmm__host *h)
     tmm__device first;
     memset(&first, 0, sizeof first);
     for (int n = 0; n < h->count; n++) {
-        /* The calibration will meet this error again, and report it. */
+        /* The calibration will meet this error again. */
         if (!tmm__succeeded(cudaSetDevice(h->workers[n].device))) return 0;
         const tmm__device *device = tmm__current_device();
         if (n == 0) first = *device;
@@ -5171,7 +5027,7 @@ static inline int tmm__same_kind(const tmm__host *h)
     return 1;
 }
 
-/* Weights by the speed of each device, which workers on the same device share. */
+/* Workers on one device share its weight. */
 static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weights)
 {
     double fastest = 0, slowest = HUGE_VAL;
@@ -5201,7 +5057,7 @@ static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weight
     return TMM_OK;
 }
 
-/* The caller's weights, scaled: the largest becomes 1, so that their sum is finite. */
+/* Scaled: the largest becomes 1, so that their sum is finite. */
 static inline tmm_status tmm__read_weights(const tmm__host *h, double *weights)
 {
     double largest = 0;
@@ -5289,8 +5145,8 @@ static inline tmm_status tmm__memory_limit(const tmm__host *h, const tmm__worker
     return TMM_OK;
 }
 
-/* Tries resident layouts for all workers (`by_parts`: with all of C), whose parts of B have one
-   size, at least two for each worker. 1 if all are within their limits. */
+/* Tries resident layouts for all workers (`by_parts`: with all of C), with at least two parts of
+   B of one size for each. 1 if all are within their limits. */
 static inline int tmm__try_resident(tmm__host *h, const size_t *limits, int ranks, int by_parts)
 {
     const tmm__job *job = &h->job;
@@ -5348,7 +5204,6 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
    Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
 {
     long long *slot_of = (long long *)malloc((size_t)(count + 1) * sizeof *slot_of);
@@ -5356,7 +5211,6 @@ static inline long long *tmm__new_slot_table(long long count)
     return slot_of;
 }
 
-/* Makes the slots of a worker, with their events, in its device memory. */
 static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
 {
     const tmm__layout *l = &w->layout;
@@ -5371,17 +5225,16 @@ static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
         slot->memory = memory;
         memory += bytes;
         slot->holds = slot->last_use = -1;
-        error = cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming);
+        error = tmm__event_open(error, &slot->copy.event);
         for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-            error = cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming);
+            error = tmm__event_open(error, &slot->used[s]);
     }
     for (long long n = 0; n < l->nC && error == cudaSuccess; n++) {
         tmm__block_slot *block = &w->C[n];
         block->memory = memory;
         memory += l->bytesC;
-        error = cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming);
+        error = tmm__event_open(error, &block->in.event);
+        error = tmm__event_open(error, &block->computed);
         if (error == cudaSuccess) error = cudaEventCreate(&block->out.event);
     }
     return error;
@@ -5403,17 +5256,17 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
                          w->task_count);
     (void)tmm__list_tasks(l, w->tasks);
     cudaError_t error = cudaSetDevice(w->device);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &w->in);
     if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaSetDevice or stream");
     error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
     if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaMalloc");
-    error = cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &w->peer);
+    error = tmm__stream_open(error, &w->out);
     for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-        error = cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking);
+        error = tmm__stream_open(error, &w->compute[s]);
     if (error == cudaSuccess) error = cudaEventCreate(&w->start);
     for (int n = 0; n < TMM__AHEAD && error == cudaSuccess; n++)
-        error = cudaEventCreateWithFlags(&w->launch_done[n], cudaEventDisableTiming);
+        error = tmm__event_open(error, &w->launch_done[n]);
     if (error == cudaSuccess) error = tmm__slots_open(h, w);
     return tmm__device_error(w->device, error, "stream or event");
 }
@@ -5469,7 +5322,7 @@ static inline tmm_status tmm__find_staged(tmm__host *h)
     return status;
 }
 
-/* The pinned ring and its helpers. Takes the pinned memory that was kept, if it suffices. */
+/* Takes the pinned memory that was kept, if it suffices. */
 static inline tmm_status tmm__ring_open(tmm__host *h)
 {
     int threads = tmm__helpers_count(h->options->threads);
@@ -5503,8 +5356,8 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
     return TMM_OK;
 }
 
-/* Lets device `to` read the memory of a worker of another device; 0 if it cannot: B then comes from
-   the host. Access to a pool is its own matter; otherwise it is to all memory of the device. */
+/* Lets device `to` read the memory of a worker of another device. 0 if it cannot: B then comes
+   from the host. Access to a pool is its own matter. */
 static inline int tmm__share_memory(const tmm__worker *from, int to)
 {
     if (from->pool != NULL) {
@@ -5562,7 +5415,6 @@ static inline void tmm__host_close(tmm__host *h, tmm_status status)
     free(h->workers);
 }
 
-/* Copies and multiplies until C is complete, something has failed, or the caller cancels. */
 static inline tmm_status tmm__host_loop(tmm__host *h)
 {
     const tmm_host_options *o = h->options;
@@ -5601,7 +5453,7 @@ static inline void tmm__host_report(const tmm__host *h)
     }
 }
 
-/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0. */
+/* The whole of tmm_?gemm_host for arguments that have been checked, and M, N > 0. */
 static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options)
 {
     tmm_host_options defaults;
@@ -5633,7 +5485,6 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
    Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
 enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
@@ -5693,7 +5544,6 @@ static inline cudaError_t tmm__copy_across(const tmm__line_copy *l, int from_dev
     return cudaMemcpy3DPeerAsync(&p, stream);
 }
 
-/* Gathers columns n0 .. n0 + cols - 1 of op(B) in a buffer of device number `to`. */
 static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, long long n0,
                                      long long cols)
 {
@@ -5734,7 +5584,7 @@ static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, 
     return TMM_OK;
 }
 
-/* Streams, events and buffers of one device. What the caller has enqueued on it comes first. */
+/* What the caller has enqueued on a device comes first. */
 static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
 {
     tmm__member *member = &m->members[n];
@@ -5742,21 +5592,18 @@ static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
     size_t buffers = (size_t)tmm__min(m->nj, TMM__MULTI_BUFFERS);
     cudaError_t error = cudaSetDevice(device);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&member->copy, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &member->copy);
     if (error == cudaSuccess && m->gathers && m->parts[n].rows > 0)
         error =
             tmm__device_memory(&member->buffers, m->bytes * buffers, &member->pool, member->copy);
     for (int s = 0; s < TMM__MULTI_STREAMS && error == cudaSuccess; s++)
-        error = cudaStreamCreateWithFlags(&member->compute[s], cudaStreamNonBlocking);
+        error = tmm__stream_open(error, &member->compute[s]);
     if (error == cudaSuccess) error = cudaEventCreate(&member->start);
     if (error == cudaSuccess) error = cudaEventCreate(&member->stop);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&member->join, cudaEventDisableTiming);
+    error = tmm__event_open(error, &member->join);
     for (int b = 0; b < TMM__MULTI_BUFFERS && error == cudaSuccess; b++) {
-        error = cudaEventCreateWithFlags(&member->ready[b], cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&member->used[b], cudaEventDisableTiming);
+        error = tmm__event_open(error, &member->ready[b]);
+        error = tmm__event_open(error, &member->used[b]);
     }
     return tmm__device_error(device, error, "memory, stream or event");
 }
@@ -5825,8 +5672,7 @@ static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j
     return status;
 }
 
-/* Lets device number n read the memory of the others. Without that, the same copies go through the
-   host. */
+/* Without access, the same copies go through the host. */
 static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
 {
     int to = m->parts[n].device;
@@ -5859,7 +5705,7 @@ static inline tmm_status tmm__member_stop(const tmm_part *p, tmm__member *member
     return tmm__device_error(p->device, error, "cudaEventRecord");
 }
 
-/* Waits for a device, also after a failure: nothing may be under way in the caller's memory. */
+/* Also after a failure: nothing may be under way in the caller's memory. */
 static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_status status)
 {
     float ms = 0;
@@ -5876,7 +5722,6 @@ static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_
     return status;
 }
 
-/* The whole of tmm_?gemm_multi, once its arguments have been checked and M, N > 0. */
 static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
 {
     tmm__multi multi, *m = &multi;
@@ -6049,7 +5894,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
     if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
     if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
-    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
+    double *of_B = r + N, *of_AB = of_B + K, *of_C = of_AB + M;
 
     double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
     double normB = 0, largest = 0; /* normB: the Frobenius norm */
@@ -6058,11 +5903,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     normB = sqrt(normB);
     for (int trial = 0; trial < trials; trial++) {
         tmm__random_signs(&seed, N, r);
-        tmm__matvec(type, K, N, B, ldb, r, Br);
-        tmm__matvec(type, M, K, A, lda, Br, ABr);
-        tmm__matvec(type, M, N, C, ldc, r, Cr);
+        tmm__matvec(type, K, N, B, ldb, r, of_B);
+        tmm__matvec(type, M, K, A, lda, of_B, of_AB);
+        tmm__matvec(type, M, N, C, ldc, r, of_C);
         for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
+            double residual = fabs(of_C[i] - of_AB[i]), norm = 0;
             if (residual == 0) continue;
             if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
             double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
@@ -6123,7 +5968,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
 #endif
 /* For TMM__KERNEL_LIST: functions of a kernel that only some types and programs have. */
-#define TMM__LEFT_OUT tmm__xgemm__left_out, NULL, NULL, NULL
+#define TMM__LEFT_OUT tmm__xleft_out, NULL, NULL, NULL
 #if TMM__FAST
 #define TMM__IF_FAST(...) __VA_ARGS__
 #else
@@ -6134,7 +5979,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
+#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see tmm__xstands_for */
 #define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
@@ -6170,7 +6015,7 @@ static_assert(
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/config.h, once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -6209,11 +6054,11 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
 /* Why: writes a line for each kernel to `text`, host memory of `bytes`; 4096 are enough. First the
-   kernel that TMM_AUTO or TMM_AUTO_TENSOR, `kernel`, takes for dense A, B and C. A line has the time
-   that it should take, its tile, how K is divided and which limit binds it: the launch, memory, L2 or
-   arithmetic; or why it does not take the product. "Only by name": TMM_AUTO leaves it out.
-   `gpu`: NULL for the current device; or a word of a name such as "H100", for one that the header has
-   measured, as if that were here. Nothing is launched, so that needs no GPU.
+   one that `kernel`, TMM_AUTO or TMM_AUTO_TENSOR, takes for dense A, B and C. A line has the
+   predicted time, the tile, how K is divided, and what binds: the launch, memory, L2 or arithmetic;
+   or why the kernel does not take the product. "Only by name": TMM_AUTO leaves it out. `gpu`: NULL
+   for the current device, or a word such as "H100" of the name of one that the header has measured.
+   Nothing is launched: that needs no GPU.
      Errors: TMM_ERROR_ARGUMENT; TMM_ERROR_MEMORY if `bytes` are too few, then the text is cut. */
 TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                       long long N, long long K, long long batch, const char *gpu,
@@ -6222,12 +6067,12 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
    TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
-   leading dimensions as for gemm. `options` as above, or NULL. The op, pointer and leading dimension
-   of a prepared operand are ignored: it has its own.
-     Bits: as gemm_with; of double with a prepared operand as a product in a batch, whatever else A
+   leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
+   pointer and leading dimension.
+     Bits: as gemm_with. Double with a prepared operand: as a product in a batch, whatever else A
    and B hold, unless the device finds FP64 to be faster.
-     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
-   or K is above 2^31 - 8193 (also of the functions below). */
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
+   N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -6235,9 +6080,9 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      tmm_stream stream);
 
 /* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
-   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
-   the most: a product that needs more is done in parts. */
+   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+   sums). Double takes a quarter of the current device's memory at most: larger products are done
+   in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes);
 
@@ -6246,8 +6091,8 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
    allocated, until gemm_release. A and B must not change until then: products read them where the
    converted operand does not suffice for an element of C.
      An element takes 4 bytes in float, two halves; in double 17 for K from 2048 on: residues modulo
-   16 numbers, the most that any data need, and units. Without a prepared operand the same product
-   may take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
+   16 numbers, the most that any data need, and units. Without a prepared operand the product may
+   take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                         long long lda, void *memory, size_t bytes,
@@ -6273,11 +6118,10 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
    complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
    pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
-   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
-     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone.
-   They are the same for all shares, numbers of devices, blocks and streams. For K up to 4096 they
-   are those of TMM_REGISTER. A larger K is cut in parts of 4096 at most, by K and the size of an
-   element alone; each part is added to C.
+   `options`: see tmm_host_options; NULL: the current device, with all its memory.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
+   not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
+   larger K is cut in parts of 4096 at most, each of which is added to C.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.
@@ -6285,9 +6129,9 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
    used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
-   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
-   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
-   would see rows and columns of blocks. */
+   TMM_ERROR_CANCELLED (by `progress`). TMM_ERROR_UNSUPPORTED: a kernel that this type lacks;
+   TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE, which would see rows
+   and columns of blocks. */
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -6320,7 +6164,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/passes.h. Used by: kernels/simple/launch.h. */
+   Uses: once/passes.h. Used by: launch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -6389,7 +6233,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #undef tmm_gemm_global
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/config.h, once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
+   Uses: once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST
@@ -6498,7 +6342,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 #endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
+   Uses: once/passes.h. Used by: launch.h, type/instances.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
@@ -6723,8 +6567,7 @@ typedef struct alignas(16) tmm__xsums4 {
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector,
-                                                          unsigned mask, TMM_TYPE beta)
+TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
 {
     tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
@@ -6740,9 +6583,8 @@ static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, boo
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, long long col,
-                                                    bool vector, unsigned mask, TMM_TYPE alpha,
-                                                    const TMM_SUM *old, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore4(TMM_TYPE *C, long long row, long long col, bool vector, unsigned mask,
+                              TMM_TYPE alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
     tmm__xelements4 elements;
     (void)row, (void)col; /* only for the epilogue */
@@ -6761,11 +6603,10 @@ static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row,
-                                                        long long first_row, long long end,
-                                                        long long col, bool vector, unsigned mask,
-                                                        TMM_TYPE alpha, TMM_TYPE beta,
-                                                        const TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, long long first_row,
+                                  long long end, long long col, bool vector, unsigned mask,
+                                  TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                  const int rows)
 {
     tmm__xsums4 old[4][2];
 #pragma unroll
@@ -6793,8 +6634,7 @@ static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long l
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned,
-                                                              unsigned mask)
+TMM__DEVICE tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned, unsigned mask)
 {
     tmm__xelements2 elements = {{0, 0}};
     if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
@@ -6804,10 +6644,9 @@ static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C,
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, long long col,
-                                                    bool aligned, unsigned mask, TMM_TYPE alpha,
-                                                    TMM_TYPE beta, tmm__xelements2 elements,
-                                                    const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool aligned,
+                              unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                              tmm__xelements2 elements, const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -6826,8 +6665,7 @@ static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, 
 }
 
 /* One element from or to global memory; one that is not enabled is left as it is. */
-static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from,
-                                                     bool enabled)
+TMM__DEVICE void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
@@ -6835,7 +6673,7 @@ static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYP
         *to = *from;
 }
 
-static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+TMM__DEVICE void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
@@ -6844,8 +6682,8 @@ static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE fro
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                       bool enabled, long long row, long long col)
+TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool enabled,
+                                 long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
@@ -6858,10 +6696,9 @@ static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alp
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col,
-                                                          const int count, unsigned mask,
-                                                          TMM_TYPE alpha, TMM_TYPE beta,
-                                                          const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, const int count,
+                                    unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                    const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -6881,9 +6718,8 @@ static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long row, long long col,
-                                                       bool vector, unsigned mask, TMM_TYPE alpha,
-                                                       TMM_TYPE beta, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_row(TMM_TYPE *C, long long row, long long col, bool vector,
+                                 unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -6909,15 +6745,13 @@ static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long ro
 }
 #endif
 /* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: kernels/common/store.cuh, once/.
-   Used by: kernels/common/pack_reduce.cuh, kernels/pipelined/kernel.cuh,
-   kernels/pipelined/store.cuh, kernels/tensor/kernel.cuh, kernels/tensor/store.cuh,
-   kernels/tensor_float/. */
+   Uses: store.cuh, once/.
+   Used by: pack_reduce.cuh, kernels/pipelined/, kernels/tensor/, kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
-                                                       int tile, int *down, int *across)
+TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
+                                 int *across)
 {
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
@@ -6930,11 +6764,10 @@ static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, i
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha,
-                                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                        const tmm__schedule *s, int rows,
-                                                        int warps_down, int tile, int thread,
-                                                        int number, const tmm__xsums4 *swapped)
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                                  TMM_TYPE *C, long long ldc, const tmm__schedule *s, int rows,
+                                  int warps_down, int tile, int thread, int number,
+                                  const tmm__xsums4 *swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
     int down, across, i = number / 2, j = number % 2;
@@ -6955,7 +6788,7 @@ static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, once/. Used by: launch/product.h. */
+   Uses: store.cuh, streamk.cuh, once/. Used by: launch/product.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -7087,12 +6920,12 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: kernels/pipelined/sizes.h, once/. Used by: kernels/pipelined/kernel.cuh. */
+   Uses: sizes.h, once/. Used by: kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* In the functions below `any`, whether the instance is that for any operands, and `rows`, the rows
-   of C that a thread owns, are constants.
+/* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
+   any operands, 16 in others, which copy vectors alone.
 
-   What a thread copies of A, of B and, if `any`, of the third unit, which is of A or of B. */
+   What a thread copies of A, of B and, of 8 rows, of the third unit, which is of A or of B. */
 typedef struct tmm__xpipelined_copies {
     const char *fromA, *fromB, *from3; /* the first element of the next step */
     unsigned strideA, strideB;         /* bytes from one pass to the next */
@@ -7105,45 +6938,26 @@ typedef struct tmm__xpipelined_copies {
 /* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
    `to`, `from`: its first element in shared memory and in global memory. The elements of its next
    passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
-   filled with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted
-   from the first element. `mode`, `lines` and `unpredicated` are constants. */
-static __device__ __forceinline__ void tmm__xcopy_tile(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int mode, int lines,
-                                                       bool unpredicated, bool valid,
-                                                       int lines_left, int depth_left)
+   filled with zeros. Otherwise k from depth_left on are zeros, counted from the first element.
+   `lines` and `unpredicated` are constants. */
+TMM__DEVICE void tmm__xcopy_tile(TMM_TYPE *to, const char *from, unsigned stride, int lines,
+                                 bool unpredicated, bool valid, int depth_left)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
-    enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    int pitch = lines + 4;
-    if (mode == TMM__VECTORS) {
-        int deeper = (int)THREADS * VECTOR / lines; /* a pass advances by so many k */
+    enum { VECTOR = 16 / sizeof(TMM_TYPE) };
+    int pitch = lines + 4, deeper = (int)THREADS * VECTOR / lines; /* k from pass to pass */
 #pragma unroll
-        for (int i = 0; i < DEPTH / deeper; i++)
-            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            unpredicated ? valid : i * deeper < depth_left && lines_left > 0);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
-        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
-        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
-        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
-                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = unpredicated ? valid : k < depth_left && line < lines_left;
-        if (SIZE % 4 == 0)
-            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
-        else
-            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
-    }
+    for (int i = 0; i < DEPTH / deeper; i++)
+        tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
+                        unpredicated ? valid : i * deeper < depth_left);
 }
 
-/* The same for instance any, which knows the mode at run time only, and a unit of 64 lines. A
+/* The same of 8 rows, where modes are known at run time only, and of a unit of 64 lines. A
    thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
    predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
    loop. */
-static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char *from,
-                                                       unsigned stride, int mode, bool unpredicated,
-                                                       int lines_left, bool valid)
+TMM__DEVICE void tmm__xcopy_unit(TMM_TYPE *to, const char *from, unsigned stride, int mode,
+                                 bool unpredicated, int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (unpredicated && mode == TMM__VECTORS) {
@@ -7177,20 +6991,21 @@ static __device__ __forceinline__ void tmm__xcopy_unit(TMM_TYPE *to, const char 
 
 /* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
    on. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
-    tmm__xpipelined_copies *c, int thread, int modeA, int modeB, bool is_128x64, long long M,
-    long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
-    long long csB, long long row, long long col, long long k, const bool any, const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_begin(tmm__xpipelined_copies *c, int thread, int modeA,
+                                            int modeB, bool is_128x64, long long M, long long N,
+                                            const TMM_TYPE *A, long long rsA, long long csA,
+                                            const TMM_TYPE *B, long long rsB, long long csB,
+                                            long long row, long long col, long long k,
+                                            const int rows)
 {
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
+    const bool any = rows == 8;
     const int LINES_A = any ? (int)UNIT : 8 * rows, LINES_B = any ? (int)UNIT : 128;
     const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
-    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
-    const int TILE_N = is_128x64 ? 64 : 128;
+    const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
     c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
-    int acrossA = any ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-    int acrossB = any ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    int acrossA = any ? 16 : LINES_A / VECTOR, acrossB = any ? 16 : LINES_B / VECTOR;
     c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
     c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
     int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
@@ -7198,12 +7013,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
     if (modeA == TMM__VECTORS) lineA *= VECTOR;
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
-    c->strideA = (unsigned)(SIZE * (any || modeA == TMM__ALONG_K ? 16 * rsA
-                                    : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
-                                                            : csA));
-    c->strideB = (unsigned)(SIZE * (any || modeB == TMM__ALONG_K ? 16 * csB
-                                    : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
-                                                            : rsB));
+    c->strideA = (unsigned)(SIZE * (any ? 16 * rsA : (int)THREADS * VECTOR / LINES_A * csA));
+    c->strideB = (unsigned)(SIZE * (any ? 16 * csB : (int)THREADS * VECTOR / LINES_B * rsB));
     /* The third unit, of A or B. */
     c->predicated = any && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
@@ -7216,12 +7027,10 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_begin(
 }
 
 /* Copies a step of `depth` k with predicates: before the main loop. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c,
-                                                                  TMM_TYPE *to, int depth,
-                                                                  const bool any, const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_first(const tmm__xpipelined_copies *c, TMM_TYPE *to,
+                                            int depth, const int rows)
 {
-    const int LINES_A = 8 * rows, LINES_B = 128;
-    if (any) {
+    if (rows == 8) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left,
                         c->kA < depth);
         tmm__xcopy_unit(to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left,
@@ -7230,22 +7039,18 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_first(const tmm__xpi
                         c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
                         (c->is_128x64 ? c->kA : c->kB) < depth);
     } else {
-        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128,
-                        depth - c->kA);
-        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128,
-                        depth - c->kB);
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, 8 * rows, false, true, depth - c->kA);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, 128, false, true, depth - c->kB);
     }
 }
 
 /* Copies a whole step, or zeros: in the main loop. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c,
-                                                                 TMM_TYPE *to, bool more,
-                                                                 const bool any, const int rows)
+TMM__DEVICE void tmm__xpipelined_copy_next(const tmm__xpipelined_copies *c, TMM_TYPE *to, bool more,
+                                           const int rows)
 {
-    const int LINES_A = 8 * rows, LINES_B = 128;
-    if (!any) {
-        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
-        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
+    if (rows != 8) {
+        tmm__xcopy_tile(to + c->toA, c->fromA, c->strideA, 8 * rows, true, more, 0);
+        tmm__xcopy_tile(to + c->toB, c->fromB, c->strideB, 128, true, more, 0);
     } else if (more) {
         tmm__xcopy_unit(to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left,
                         true);
@@ -7257,9 +7062,8 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_next(const tmm__xpip
 }
 
 /* Moves on by `depth` k. */
-static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c,
-                                                                    int depth, long long csA,
-                                                                    long long rsB)
+TMM__DEVICE void tmm__xpipelined_copy_advance(tmm__xpipelined_copies *c, int depth, long long csA,
+                                              long long rsB)
 {
     enum { SIZE = sizeof(TMM_TYPE) };
     c->fromA += depth * csA * SIZE;
@@ -7269,18 +7073,15 @@ static __device__ __forceinline__ void tmm__xpipelined_copy_advance(tmm__xpipeli
 
 /* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
    are. */
-static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copies *c,
-                                                            TMM_TYPE *shared, const int stage_size,
-                                                            int left, int first_depth,
-                                                            long long csA, long long rsB,
-                                                            const bool any, const int rows)
+TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *shared,
+                                      const int stage_size, int left, int first_depth,
+                                      long long csA, long long rsB, const int rows)
 {
     enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
 #pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; stage++) {
         int depth = stage == 0 ? first_depth : DEPTH;
-        if (stage < left)
-            tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, any, rows);
+        if (stage < left) tmm__xpipelined_copy_first(c, shared + stage * stage_size, depth, rows);
         tmm__xpipelined_copy_advance(c, depth, csA, rsB);
         tmm__copy_commit();
     }
@@ -7288,8 +7089,7 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
 #endif
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/sizes.h, once/.
-   Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -7297,9 +7097,9 @@ static __device__ __forceinline__ void tmm__xpipelined_fill(tmm__xpipelined_copi
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__xpipelined_add_partials(
-    const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share, int streamk_blocks,
+                                              long long streamk_steps, int tile, int thread,
+                                              TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;
@@ -7334,16 +7134,14 @@ typedef struct tmm__xpipelined_place {
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm__xpipelined_find_place(
-    tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
+TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
+                                            int tile, int thread, long long M, long long N,
+                                            TMM_TYPE *C, long long ldc, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = any && s->is_tall;
-    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
-    const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = tn && s->packed_A;
-    bool packed_B = tn && s->packed_B;
+    const bool any = rows == 8, is_128x64 = any && s->is_tall;
+    const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
+    bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
     int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
@@ -7365,9 +7163,8 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(
 
 /* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
    of its own. */
-static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
-                                                             const TMM_SUM (*sum)[8],
-                                                             const int rows)
+TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
@@ -7384,9 +7181,10 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-static __device__ __forceinline__ void tmm__xpipelined_store(
-    TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
+                                       long long first_row, long long end, long long c, bool vector,
+                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                       TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -7420,10 +7218,8 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
-static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
-                                                            const tmm__schedule *s, int part,
-                                                            int rank, const TMM_SUM (*sum)[8],
-                                                            const int rows)
+TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, int part, int rank,
+                                      const TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;
@@ -7449,8 +7245,7 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
 #endif
 #endif
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
-   Used by: kernels/pipelined/launch.h. */
+   Uses: kernels/common/, kernels/pipelined/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -7515,16 +7310,16 @@ static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
    The order of the main loop depends on all code around it. With other forms of the functions
    below TN was slower: bench/notes/pipelined.md.
 
-   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+   modeA and modeB say how the instance for any operands copies units; 128 threads, so many elements
+   each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
-     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 16 threads along the lines, 8 k
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
    finds one operand where the first has read it. */
-static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
-                                                                const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_multiply(const tmm__xelements4 *a, const tmm__xelements4 *b,
+                                          TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
@@ -7536,7 +7331,7 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
     for (int i = 0; i < rows; i++)
@@ -7547,11 +7342,9 @@ static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], 
 /* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
    is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
    theirs. */
-static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__schedule *s, int work,
-                                                                 int share, int blocks,
-                                                                 int streamk_blocks,
-                                                                 long long streamk_steps, int *tile,
-                                                                 int *begin, int *end)
+TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int share, int blocks,
+                                           int streamk_blocks, long long streamk_steps, int *tile,
+                                           int *begin, int *end)
 {
     int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (!TMM__IS_INTEGER || share < streamk_blocks) {
@@ -7573,15 +7366,13 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
-static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
-                                                                int *row0, int *col0,
-                                                                const bool any, const int rows,
-                                                                const int part)
+/* The first row and column that a thread owns in a stage. A unit of 8 rows has `part` elements. */
+TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0, int *col0,
+                                          const int rows, const int part)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
-    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
+    *col0 = part + warp % 2 * (rows == 8 ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
         *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
         *col0 = part + lane % 8 * 4;
@@ -7591,11 +7382,9 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
-static_assert((TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME) ==
-                      (TMM__PIPELINED_MODE_B == TMM__AT_RUN_TIME) &&
-                  (TMM__PIPELINED_ROWS) == (TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME ? 8 : 16),
-              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are TMM__AT_RUN_TIME, and 16 "
-              "if none is: launchers and KERNEL REDUCE know these tiles");
+static_assert((TMM__PIPELINED_ROWS) == 8 || ((TMM__PIPELINED_ROWS) == 16 && TMM__IS_FLOAT),
+              "TMM__PIPELINED_LIST: a thread has 8 rows, or 16 of float: copies, launchers and "
+              "KERNEL REDUCE know these tiles");
 static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
                   (int)TMM__PIPELINED_DEPTH == 8,
               "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
@@ -7612,9 +7401,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME };
-    enum { TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
+    enum { ANY = ROWS == 8, TN = !ANY };
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
@@ -7624,7 +7412,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
-    enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
@@ -7634,18 +7421,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
-    if (!ANY) {
-        modeA = TMM__PIPELINED_MODE_A;
-        modeB = TMM__PIPELINED_MODE_B;
-    }
+    if (TN) modeA = modeB = TMM__VECTORS;
     const bool is_128x64 = ANY && s.is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
-    const int TILE_N = is_128x64 ? 64 : 128;
+    const int TILE_M = is_128x64 ? 16 * ROWS : 8 * ROWS, TILE_N = is_128x64 ? 64 : 128;
 
-    int blocks = gridDim.x, streamk_blocks = DATA_PARALLEL ? s.streamk_blocks : blocks;
+    /* Integers: blocks with a whole tile, then stream-K. */
+    int blocks = gridDim.x, streamk_blocks = TMM__IS_INTEGER ? s.streamk_blocks : blocks;
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
-    bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
-    bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
+    bool packed_A = TN && s.packed_A, packed_B = TN && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 #if TMM__CLUSTERS
     if (s.cluster > 0)
@@ -7666,17 +7449,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         int thread = tmm__thread();
         tmm__xpipelined_copies copies;
         int row0, col0;
-        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
+        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
         tmm__xpipelined_clear(sum, ROWS);
 
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
         tmm__xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
                                    A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
-                                   csB, row, col, k, ANY, ROWS);
+                                   csB, row, col, k, ROWS);
         int left = end - begin;
         tmm__xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
-                             rsB, ANY, ROWS);
+                             rsB, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
@@ -7713,7 +7496,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    tmm__xpipelined_copy_next(&copies, to, more, ANY, ROWS);
+                    tmm__xpipelined_copy_next(&copies, to, more, ROWS);
                     tmm__xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
@@ -7769,7 +7552,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         }
         tmm__xpipelined_place place;
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
-                                   ANY, TN, ROWS);
+                                   ROWS);
         if (TN) {
             /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
                The other instances are slower with this. */
@@ -7805,7 +7588,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: kernels/common/store.cuh, once/.
+   Uses: store.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -7825,8 +7608,7 @@ typedef struct alignas(2 * sizeof(TMM_SUM)) tmm__xsums2 {
 } tmm__xsums2;
 
 /* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
-                                                      bool inside)
+TMM__DEVICE void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
@@ -7839,8 +7621,8 @@ static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TY
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
-static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                  TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_SUM a3, TMM_SUM b0,
+                            TMM_SUM b1)
 {
     double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
     double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
@@ -7896,8 +7678,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/small/sizes.h, once/.
-   Used by: kernels/small/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -7977,9 +7758,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, int lines,
-                                                       const TMM_TYPE *x, long long step, int mode,
-                                                       bool full, int lines_left, int k_left)
+TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
+                                 long long step, int mode, bool full, int lines_left, int k_left)
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
@@ -8012,8 +7792,7 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
 
 #if TMM__BODIES
 /* A lane's sums, to the partial tile of its warp in shared memory. */
-static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum,
-                                                             int lane)
+TMM__DEVICE void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum, int lane)
 {
     enum {
         ROWS = TMM__SMALL_ROWS,
@@ -8048,8 +7827,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 
 /* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
    of its first warp at `first`. */
-static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigned char *first,
-                                                                   int members)
+TMM__DEVICE tmm__xvector_sums tmm__small_add(const unsigned char *first, int members)
 {
     enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
     tmm__xvector_sums total;
@@ -8278,8 +8056,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
 #endif
 #endif
 /* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/skinny/sizes.h, once/.
-   Used by: kernels/skinny/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -8367,10 +8144,9 @@ enum {
 #if TMM__BODIES
 /* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
    exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
-static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
-                                                          const TMM_TYPE *const *from, int line0,
-                                                          int k0, int apart, bool wide, bool full,
-                                                          int lines_left, int k_left)
+TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TYPE *const *from,
+                                    int line0, int k0, int apart, bool wide, bool full,
+                                    int lines_left, int k_left)
 {
     enum { WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
 #pragma unroll
@@ -8397,8 +8173,8 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const
 
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
-static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, int thread)
+TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0, int apart,
+                                        int thread)
 {
     enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
@@ -8446,12 +8222,10 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
 }
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
-static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, long long lines,
-                                                         long long width, long long first_line,
-                                                         int lines_left, TMM_TYPE alpha,
-                                                         TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                         int transposed, TMM_SUM *partials,
-                                                         int thread)
+TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
+                                   long long first_line, int lines_left, TMM_TYPE alpha,
+                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, int transposed,
+                                   TMM_SUM *partials, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
     /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
@@ -8665,8 +8439,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/outer/sizes.h, once/.
-   Used by: kernels/outer/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -8710,10 +8483,9 @@ enum {
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
    Two lines and two k at a time are copied without a branch between them: a copy waits for the
    instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
-static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
-                                                       const TMM_TYPE *x, long long line_stride,
-                                                       long long k_stride, int lines_left,
-                                                       int k_left, int depth)
+TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_TYPE *x,
+                                 long long line_stride, long long k_stride, int lines_left,
+                                 int k_left, int depth)
 {
     enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
     const unsigned thread = threadIdx.x, threads = blockDim.x;
@@ -8944,8 +8716,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #endif
 #endif
 /* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh, kernels/direct/sizes.h, once/.
-   Used by: kernels/direct/launch.h. */
+   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for
@@ -9107,8 +8878,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/store.cuh, kernels/narrow/sizes.h, once/.
-   Used by: kernels/narrow/launch.h. */
+   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -9152,8 +8922,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #if TMM__BODIES
 /* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for
    those from number `valid` on. */
-static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
-                                                          unsigned stride, int valid)
+TMM__DEVICE void tmm__narrow_copy_P(TMM_TYPE *to, const char *from, unsigned stride, int valid)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -9161,8 +8930,7 @@ static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const ch
 }
 
 /* Copies 8 elements of Q, 16 lines apart; zeros if not valid. */
-static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from,
-                                                          unsigned stride, bool valid)
+TMM__DEVICE void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from, unsigned stride, bool valid)
 {
 #pragma unroll
     for (int i = 0; i < 8; i++)
@@ -9170,8 +8938,7 @@ static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const ch
 }
 
 /* Multiply-adds of one group, back and forth: see PIPELINED. */
-static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p,
-                                                       const tmm__xelements4 *q)
+TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm__xelements4 *q)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -9186,10 +8953,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
    memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
    the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
-static __device__ __forceinline__ void tmm__narrow_store(
-    const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
-    int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
-    TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
+                                   long long firstP, long long firstQ, int leftP, int leftQ,
+                                   int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
+                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
     const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
@@ -9421,8 +9188,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: kernels/tensor/sizes.h, once/.
-   Used by: kernels/tensor/kernel.cuh, kernels/tensor/store.cuh. */
+   Uses: sizes.h, once/. Used by: kernel.cuh, store.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -9496,7 +9262,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm__xsquare(int row, int at)
+TMM__DEVICE int tmm__xsquare(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -9505,9 +9271,8 @@ static __device__ __forceinline__ int tmm__xsquare(int row, int at)
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
    valid. near: see tmm__copy_near; negative, if this instance does not ask. */
-static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int half,
-                                                       const char *from, unsigned stride, int width,
-                                                       int lines, int pass, bool valid, int near)
+TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from, unsigned stride,
+                                 int width, int lines, int pass, bool valid, int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     from += (unsigned long long)stride * pass;
@@ -9520,8 +9285,7 @@ static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
    `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, int work, int share,
-                                                      int *begin, int *end)
+TMM__DEVICE int tmm__xfind_work(const tmm__schedule *s, int work, int share, int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, streamk_works = 0, start = 0, stop = 0;
@@ -9547,7 +9311,7 @@ static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, in
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 #if TMM__BODIES
 /* The k of what a thread copies of each step. */
-static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
+TMM__DEVICE int tmm__tensor_copied_k(int mode, int thread)
 {
     enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
     return mode == TMM__ALONG_K ? thread * TMM__TENSOR_WIDTH % DEPTH : thread / ALONG;
@@ -9556,11 +9320,10 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
    exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
    32 between are of A in a tall tile, else of B. */
-static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
-                                                        const char *fromA, unsigned strideA,
-                                                        int rows, int toB, int eightB,
-                                                        const char *fromB, unsigned strideB,
-                                                        int cols, bool tall, int near)
+TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, const char *fromA,
+                                  unsigned strideA, int rows, int toB, int eightB,
+                                  const char *fromB, unsigned strideB, int cols, bool tall,
+                                  int near)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
@@ -9584,14 +9347,14 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
     }
 }
 
-static __device__ __forceinline__ void tmm__tensor_clear(double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
 {
 #pragma unroll
     for (int n = 0; n < 16 * TMM__TENSOR_DOWN; n++) sum[n / 16][n / 4 % 4][n % 4] = 0;
 }
 
 /* Moves the sums of each 16 rows to the place of the 16 above. */
-static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_move_up(double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
 #pragma unroll
@@ -9604,8 +9367,8 @@ static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
    where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
-static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
-                                                          int half, int i, int four, int eight)
+TMM__DEVICE void tmm__tensor_load_A(double *a, const char *stage, int first, int half, int i,
+                                    int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
 #pragma unroll
@@ -9616,8 +9379,8 @@ static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char 
                 *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
 }
 
-static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
-                                                          int half, int j, int four, int eight)
+TMM__DEVICE void tmm__tensor_load_B(double *b, const char *stage, int first, int half, int j,
+                                    int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
 #pragma unroll
@@ -9629,14 +9392,12 @@ static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor/sizes.h,
-   kernels/tensor/tiles.cuh, once/.
-   Used by: kernels/tensor/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, tiles.cuh, once/. Used by: kernel.cuh. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
-static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
-                                                              int thread, const double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_leave_sums(const tmm__schedule *s, int share, int thread,
+                                        const double (*sum)[4][4])
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
@@ -9652,9 +9413,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
-                                                                int tile, int thread,
-                                                                double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_add_partials(const tmm__schedule *s, int share, int tile, int thread,
+                                          double (*sum)[4][4])
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
@@ -9682,8 +9442,8 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
    the halves of vectors that it is sent, as [slice][vector][half][thread]. */
-static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__schedule *s, int part,
-                                                        int rank, const double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_send(char *all, const tmm__schedule *s, int part, int rank,
+                                  const double (*sum)[4][4])
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, VECTORS = TMM__TENSOR_DOWN * ACROSS };
     int left = 0, other = s->cluster;
@@ -9703,9 +9463,9 @@ static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__sc
 }
 
 /* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
-static __device__ __forceinline__ void tmm__tensor_store_cluster(
-    const tmm__schedule *s, const char *all, int part, int rank, int tile, bool tall, long long M,
-    long long N, double alpha, double beta, double *C, long long ldc)
+TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *all, int part,
+                                           int rank, int tile, bool tall, long long M, long long N,
+                                           double alpha, double beta, double *C, long long ldc)
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
@@ -9752,11 +9512,9 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
-static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
-                                                               long long row, long long M,
-                                                               long long col, long long N,
-                                                               double *own, double alpha,
-                                                               double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
+                                         long long col, long long N, double *own, double alpha,
+                                         double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
     const int lane = tmm__thread() % 32;
@@ -9795,9 +9553,10 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 /* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
    and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
-static __device__ __forceinline__ void tmm__tensor_store_rows(
-    double *C, long long ldc, long long row, long long col, long long first_row, long long M,
-    bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
+                                        long long first_row, long long M, bool aligned,
+                                        unsigned mask, double alpha, double beta,
+                                        const double (*sum)[4])
 {
     enum { ACROSS = 4 };
     tmm__xelements2 old[2][ACROSS];
@@ -9822,12 +9581,10 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
    `col`. shared: of the block, no longer in use. */
-static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
-                                                              long long row, long long first_row,
-                                                              long long M, long long col,
-                                                              long long first_col, long long N,
-                                                              char *shared, double alpha,
-                                                              double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
+                                        long long first_row, long long M, long long col,
+                                        long long first_col, long long N, char *shared,
+                                        double alpha, double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -9850,11 +9607,9 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
 
 /* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
    have no index. */
-static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedule *s, int tile,
-                                                              bool tall, long long M, long long N,
-                                                              double *C, long long ldc,
-                                                              char *shared, double alpha,
-                                                              double beta, double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
+                                        long long N, double *C, long long ldc, char *shared,
+                                        double alpha, double beta, double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
@@ -9877,7 +9632,7 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
 }
 
 /* Before anything else: this block's shared memory may be written to. */
-static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
+TMM__DEVICE void tmm__tensor_open(const tmm__schedule *s)
 {
     (void)s;
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
@@ -9886,9 +9641,10 @@ static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
 }
 
 /* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
-static __device__ __forceinline__ bool tmm__tensor_by_cluster(
-    const tmm__schedule *s, char *memory, int share, int tile, bool tall, long long M, long long N,
-    double alpha, double beta, double *C, long long ldc, const double (*sum)[4][4])
+TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, int share, int tile,
+                                        bool tall, long long M, long long N, double alpha,
+                                        double beta, double *C, long long ldc,
+                                        const double (*sum)[4][4])
 {
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
     if (s->cluster == 0) return false;
@@ -9909,7 +9665,7 @@ static __device__ __forceinline__ bool tmm__tensor_by_cluster(
 #endif
 #endif
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: launch.h. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,
@@ -10144,19 +9900,19 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
    "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
    visible. */
-static __device__ __forceinline__ void tmm__let_next_begin(void)
+TMM__DEVICE void tmm__let_next_begin(void)
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
+TMM__DEVICE void tmm__wait_for_previous(void)
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 #else
-static __device__ __forceinline__ void tmm__let_next_begin(void)
+TMM__DEVICE void tmm__let_next_begin(void)
 {
 }
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
+TMM__DEVICE void tmm__wait_for_previous(void)
 {
 }
 #endif
@@ -10165,24 +9921,24 @@ static __device__ __forceinline__ void tmm__wait_for_previous(void)
 /* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
    "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
    phase of that parity, the first phase having parity 0. */
-static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
     do {
@@ -10197,8 +9953,8 @@ static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsig
 
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
    "cp.async.bulk"). */
-static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
-                                                      unsigned bytes, unsigned barrier)
+TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
+                                unsigned barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(shared),
@@ -10216,7 +9972,7 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 
 /* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
    lines / 16; bit 62, the layout with 128-byte swizzle. */
-static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
@@ -10228,7 +9984,7 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
    in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
    but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
    says that it gave up. */
-static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
 #pragma unroll 1
@@ -10241,7 +9997,7 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 /* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
    address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
    of row l / 4 of matrix i. */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
+TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -10377,7 +10133,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
+   Uses: types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
@@ -10568,8 +10324,7 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
-   Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
@@ -10684,9 +10439,7 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh,
-   kernels/tensor_float/types.cuh, once/.
-   Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -10814,8 +10567,7 @@ TMM_KERNEL void __launch_bounds__(1024)
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
-   Used by: kernels/tensor_float/recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
@@ -11022,8 +10774,7 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
@@ -11413,7 +11164,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -11524,8 +11275,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/ptx.cuh,
-   kernels/tensor_float/types.cuh, once/config.h, once/passes.h.
+   Uses: kernels/common/, ptx.cuh, types.cuh, once/.
    Used by: kernels/tensor_float/, type/instances.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
@@ -11852,8 +11602,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
    and stored.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/wgmma_tiles.cuh. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_tiles.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
@@ -12107,8 +11856,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
    that multiply and by the one that copies.
-   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/wgmma_kernel.cuh. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
@@ -12291,8 +12039,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
-   Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -12384,8 +12131,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/common/, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/launch.h, type/instances.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -12684,7 +12430,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -12720,11 +12466,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
-   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
-   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
-   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
-   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
-   products likewise.
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s. Products
+   with them take 16, or FP64 for all. Sums longer than 65536 are cut when they are prepared.
 
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
@@ -12854,16 +12597,16 @@ typedef struct tmm__int8_job {
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
+   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-static __device__ __forceinline__ float tmm__float_from(unsigned bits)
+TMM__DEVICE float tmm__float_from(unsigned bits)
 {
     float x;
     memcpy(&x, &bits, 4);
     return x;
 }
 
-static __device__ __forceinline__ unsigned tmm__bits_from(float x)
+TMM__DEVICE unsigned tmm__bits_from(float x)
 {
     unsigned bits;
     memcpy(&bits, &x, 4);
@@ -12871,7 +12614,7 @@ static __device__ __forceinline__ unsigned tmm__bits_from(float x)
 }
 
 /* 2^n, n within the range of normal numbers. */
-static __device__ __forceinline__ double tmm__power_of_two(int n)
+TMM__DEVICE double tmm__power_of_two(int n)
 {
     unsigned long long bits = (unsigned long long)(1023 + n) << 52;
     double x;
@@ -12880,7 +12623,7 @@ static __device__ __forceinline__ double tmm__power_of_two(int n)
 }
 
 /* c + sum of four products of the bytes of a, unsigned, and of b, signed: PTX ISA 9.7, "dp4a". */
-static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
+TMM__DEVICE unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
 {
 #if defined(__CUDA_ARCH__)
     unsigned d;
@@ -12893,7 +12636,7 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
 }
 
 /* The same of unsigned bytes alone. */
-static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+TMM__DEVICE unsigned tmm__dot_unsigned(unsigned a, unsigned b)
 {
 #if defined(__CUDA_ARCH__)
     unsigned d;
@@ -12907,14 +12650,13 @@ static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigne
 }
 
 /* The lowest bytes of four words, a's first. */
-static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
-                                                          unsigned d)
+TMM__DEVICE unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c, unsigned d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
 /* The integer nearest to x, ties to even, |x| < 2^63. */
-static __device__ __forceinline__ long long tmm__nearest(double x)
+TMM__DEVICE long long tmm__nearest(double x)
 {
 #if defined(__CUDA_ARCH__)
     return __double2ll_rn(x);
@@ -12925,8 +12667,7 @@ static __device__ __forceinline__ long long tmm__nearest(double x)
 
 /* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 /
    p). The quotient found is right or 1 too small. */
-static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
-                                                               unsigned inverse)
+TMM__DEVICE unsigned tmm__int8_remainder(unsigned x, unsigned p, unsigned inverse)
 {
     x -= __umulhi(x, inverse) * p;
     unsigned less = x - p;
@@ -12935,26 +12676,26 @@ static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsig
 
 /* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at
    least tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
-static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
+TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
     return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
 }
 
-static __device__ __forceinline__ float tmm__int8_from_log(unsigned code)
+TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
     return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
-static __device__ __forceinline__ int tmm__int8_shift(int limit, int size)
+TMM__DEVICE int tmm__int8_shift(int limit, int size)
 {
     return (limit - size) >> 8;
 }
 
 /* g = 2^-(s + e), so that |x_s|_1 g = one; 0 for a line of zeros, which makes T = 0. */
-static __device__ __forceinline__ float tmm__int8_rest(int limit, const tmm__int8_line *line)
+TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
     return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
@@ -12965,8 +12706,8 @@ typedef struct tmm__int8_part {
     float slope, own; /* T = slope g_j + own one_j */
 } tmm__int8_part;
 
-static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g,
-                                                                float kappa, float half_K)
+TMM__DEVICE tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g, float kappa,
+                                          float half_K)
 {
     tmm__int8_part part;
     part.own = kappa * g;
@@ -12974,18 +12715,15 @@ static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_
     return part;
 }
 
-static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, float col_g,
-                                                            float col_one)
+TMM__DEVICE float tmm__int8_threshold(tmm__int8_part row, float col_g, float col_one)
 {
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
-   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
-   there is one. */
-static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            int least, float fp64, float each,
-                                                            float first)
+/* Which L from `least` on costs least, 0 for FP64, in units of a product of bytes. `fp64`: all
+   elements by FP64; `each`: all one by one, if all were open; `first`: that there is one. */
+TMM__DEVICE unsigned tmm__int8_decide(const volatile tmm__int8_state *state, int least, float fp64,
+                                      float each, float first)
 {
     unsigned best = 0;
     float lowest = fp64;
@@ -13004,8 +12742,7 @@ static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__
        a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
        b[0] = b(4t, g)  b[1] = b(4t + 16, g)
        c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
-static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigned *a,
-                                                      const unsigned *b)
+TMM__DEVICE void tmm__mma_bytes(unsigned *c, const unsigned *a, const unsigned *b)
 {
 #if TMM__ASYNC
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
@@ -13040,8 +12777,7 @@ static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigne
 }
 
 /* Four sums of a thread as a word of a plane of C. */
-static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, unsigned p,
-                                                          unsigned inverse, bool units)
+TMM__DEVICE unsigned tmm__int8_word(const unsigned *c, unsigned p, unsigned inverse, bool units)
 {
     return units ? tmm__low_bytes(tmm__int8_log(c[0]), tmm__int8_log(c[1]), tmm__int8_log(c[2]),
                                   tmm__int8_log(c[3]))
@@ -13052,27 +12788,24 @@ static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, uns
 }
 
 /* Where tile number `tile` of a plane is: bands of TMM__INT8_BAND rows, walked column by column. */
-static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int across, int *row,
-                                                      int *col)
+TMM__DEVICE void tmm__int8_find(int tile, int down, int across, int *row, int *col)
 {
     int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
-    int height = down - band * TMM__INT8_BAND;
-    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
-    *col = in / height;
-    *row = band * TMM__INT8_BAND + in - *col * height;
+    int rows = down - band * TMM__INT8_BAND;
+    if (rows > TMM__INT8_BAND) rows = TMM__INT8_BAND;
+    *col = in / rows;
+    *row = band * TMM__INT8_BAND + in - *col * rows;
 }
 
 /* A piece of C: where its planes are. */
-static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, int pieces_across)
+TMM__DEVICE size_t tmm__int8_piece_at(int row, int col, int pieces_across)
 {
     return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -13197,17 +12930,16 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 
 /* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
-   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
-   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what
+   is fastest, not what is right. The block that counts last decides. A byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                            int least, float fp64, float each, float first)
 {
-    enum { CHOICES = TMM__INT8_CHOICES };
-    __shared__ unsigned of_warps[CHOICES + 1][4];
+    __shared__ unsigned of_warps[TMM__INT8_CHOICES + 1][4];
     const int lane = threadIdx.x % 32, t = threadIdx.x;
-    unsigned count[CHOICES] = {0, 0, 0, 0}, looked = 0;
+    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0}, looked = 0;
     const int across = (job.pieces_across + every - 1) / every, pieces = job.pieces_down * across;
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -13220,14 +12952,14 @@ TMM_KERNEL void __launch_bounds__(128)
         uint4 codes = *(const uint4 *)(job.planes +
                                        tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
                                        TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
-        tmm__int8_part parts[2][CHOICES];
+        tmm__int8_part parts[2][TMM__INT8_CHOICES];
         float unit[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             tmm__int8_line line = job.a.lines[row + 8 * h];
             unit[h] = line.unit * 0.9999f;
 #pragma unroll
-            for (int i = 0; i < CHOICES; i++)
+            for (int i = 0; i < TMM__INT8_CHOICES; i++)
                 parts[h][i] = tmm__int8_half(&line, tmm__int8_rest(tables.limit[i], &line),
                                              tables.kappa, tables.half_K);
         }
@@ -13243,7 +12975,7 @@ TMM_KERNEL void __launch_bounds__(128)
                 size *= unit[h] * line.unit;
                 if (exists) looked++;
 #pragma unroll
-                for (int i = 0; i < CHOICES; i++) {
+                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
                     float threshold =
                         tmm__int8_threshold(parts[h][i], tmm__int8_rest(tables.limit[i], &line),
                                             line.one);
@@ -13254,17 +12986,17 @@ TMM_KERNEL void __launch_bounds__(128)
     }
     tmm__int8_state *state = job.state;
 #pragma unroll
-    for (int i = 0; i <= CHOICES; i++) {
-        unsigned sum = i < CHOICES ? count[i] : looked;
+    for (int i = 0; i <= TMM__INT8_CHOICES; i++) {
+        unsigned sum = i < TMM__INT8_CHOICES ? count[i] : looked;
 #pragma unroll
         for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
         if (lane == 0) of_warps[i][t / 32] = sum;
     }
     __syncthreads();
-    if (t <= CHOICES) {
+    if (t <= TMM__INT8_CHOICES) {
         unsigned long long sum = 0;
         for (int i = 0; i < 4; i++) sum += of_warps[t][i];
-        atomicAdd(t < CHOICES ? &state->failed[t] : &state->looked, sum);
+        atomicAdd(t < TMM__INT8_CHOICES ? &state->failed[t] : &state->looked, sum);
     }
     __threadfence();
     __syncthreads();
@@ -13275,16 +13007,13 @@ TMM_KERNEL void __launch_bounds__(128)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
    * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
-static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_lines from,
-                                                            long long line0, long long k0,
-                                                            long long K, double *x)
+TMM__DEVICE void tmm__xgemm_int8_load(const tmm__int8_lines from, long long line0, long long k0,
+                                      long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
@@ -13315,10 +13044,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_line
 
 /* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
    one; zeros, of lines that are not to be used. */
-static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_line *lines,
-                                                             bool along_k, int limit, bool units,
-                                                             const double *x, unsigned *lo,
-                                                             unsigned *hi)
+TMM__DEVICE void tmm__xgemm_int8_scale(const tmm__int8_line *lines, bool along_k, int limit,
+                                       bool units, const double *x, unsigned *lo, unsigned *hi)
 {
     const int thread = threadIdx.x;
 #pragma unroll
@@ -13341,10 +13068,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
 /* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
    of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
    remainder is the float's low byte. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
-                                                                 float reciprocal, float minus_p,
-                                                                 float half, const unsigned *lo,
-                                                                 const unsigned *hi)
+TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reciprocal,
+                                           float minus_p, float half, const unsigned *lo,
+                                           const unsigned *hi)
 {
     const float magic = 12582912.0f;
     unsigned residue[4];
@@ -13371,8 +13097,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                              const tmm__int8_operand to_b, const tmm__int8_state *state,
                              const tmm__int8_residues tables)
 {
-    enum { RING = 4 };
-    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    enum { STAGES = 4 };
+    __shared__ __align__(128) unsigned char ring[STAGES][TMM__INT8_BLOCK];
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
@@ -13392,7 +13118,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
-        unsigned char *at = ring[l % RING];
+        unsigned char *at = ring[l % STAGES];
         unsigned word[8];
         if (units) {
 #pragma unroll
@@ -13420,11 +13146,11 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - STAGES has been
            read, whose place block l + 1 takes. */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (thread == 0)
-            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
         if (thread == 0) {
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
@@ -13444,9 +13170,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
@@ -13467,7 +13191,7 @@ enum {
 #if TMM__WGMMA
 /* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
    "mbarrier.arrive"). */
-static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
@@ -13477,9 +13201,8 @@ static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, 
 
 /* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
    barriers of all of them count the bytes. */
-static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
-                                                         unsigned bytes, unsigned barrier,
-                                                         unsigned short blocks)
+TMM__DEVICE void tmm__copy_bulk_to(unsigned shared, const void *global, unsigned bytes,
+                                   unsigned barrier, unsigned short blocks)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
@@ -13493,8 +13216,7 @@ static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const 
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
 #define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
 #define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
-static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
-                                                        unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bytes(unsigned *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
@@ -13512,15 +13234,14 @@ static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned lo
 #undef TMM__R16
 
 /* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
-   blocks have the same columns: each copies half of the lines of B, to both. */
-static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
-                                                      unsigned stages, unsigned fulls,
-                                                      unsigned empties)
+   blocks have the same columns, so each copies half of the lines of B to both. */
+TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsigned stages,
+                                unsigned fulls, unsigned empties)
 {
     enum {
         CLUSTER = TMM__INT8_WGMMA_CLUSTER,
         HALF = TMM__INT8_WGMMA_B / CLUSTER,
-        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+        ROWS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
@@ -13532,14 +13253,13 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         int modulus = unit / tiles, row, col;
         tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
         const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
-                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+                                 (size_t)(row * CLUSTER + rank) * ROWS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
-        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
-           theirs is stored. */
-        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        /* Blocks of lines that exist: no sum of the others is stored. */
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROWS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
-        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_a = (blocks_a < ROWS ? blocks_a : (int)ROWS) * TMM__INT8_BLOCK;
         int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
         int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
         if (bytes_a < 0) bytes_a = 0;
@@ -13562,9 +13282,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
 }
 
 /* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
-static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
-                                                          unsigned stages, unsigned fulls,
-                                                          unsigned empties)
+TMM__DEVICE void tmm__int8_multiply(const tmm__int8_products *job, int units, unsigned stages,
+                                    unsigned fulls, unsigned empties)
 {
     enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
@@ -13686,9 +13405,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h, type/instances.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/.
+   Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -13717,10 +13435,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
-/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
-static __device__ __forceinline__ void tmm__gemm_int8_mma_copy(unsigned char *stage,
-                                                               const tmm__int8_products *job,
-                                                               int modulus, int row, int col, int k)
+TMM__DEVICE void tmm__gemm_int8_mma_copy(unsigned char *stage, const tmm__int8_products *job,
+                                         int modulus, int row, int col, int k)
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;
@@ -13815,9 +13531,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh,
-   kernels/tensor_int8/numbers.cuh, kernels/tensor_int8/types.cuh, once/config.h, once/passes.h.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
@@ -13831,10 +13545,9 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
    which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
-static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
-                                                           unsigned for_quotient, unsigned quotient,
-                                                           unsigned long long *e, unsigned *top,
-                                                           unsigned *q)
+TMM__DEVICE void tmm__xgemm_int8_add(unsigned n, const unsigned *weight, unsigned for_quotient,
+                                     unsigned quotient, unsigned long long *e, unsigned *top,
+                                     unsigned *q)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
@@ -13844,9 +13557,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
 
 /* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
    word and multiplied by dp4a: half of the instructions. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
-                                                                 int byte, unsigned low,
-                                                                 unsigned high)
+TMM__DEVICE unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c, int byte,
+                                           unsigned low, unsigned high)
 {
     const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
     const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
@@ -13855,9 +13567,8 @@ static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, uns
 
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
-static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned *words, int byte,
-                                                                 const tmm__int8_sums *tables,
-                                                                 const int choice)
+TMM__DEVICE double tmm__xgemm_int8_integer(const unsigned *words, int byte,
+                                           const tmm__int8_sums *tables, const int choice)
 {
     static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
     unsigned n, q = 1u << 11, top = 0;
@@ -13890,13 +13601,11 @@ static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned 
     return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
-   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
-   instructions, which else had to load each. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_store(const tmm__int8_job *job,
-                                                                 const tmm__int8_sums *tables,
-                                                                 const uint2 *two, int row, int col,
-                                                                 const int choice)
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and
+   gives bits of the others. `choice` is a constant, so that the tables' numbers are operands of
+   instructions. */
+TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__int8_sums *tables,
+                                           const uint2 *two, int row, int col, const int choice)
 {
     const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
@@ -13989,15 +13698,11 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_int8/types.cuh,
-   once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
-   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
-   of the warp. */
-static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
-                                                               int col, double *memory)
+/* One element of C by a warp. It loads 128 k of A and of B while it adds up those before. All
+   lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles of the warp. */
+TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
     const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
@@ -14029,10 +13734,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_j
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
    nothing. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66],
-                                                                 const tmm__int8_lines *from,
-                                                                 int line0, long long k0,
-                                                                 long long K)
+TMM__DEVICE void tmm__xgemm_int8_open_copy(double (*to)[66], const tmm__int8_lines *from, int line0,
+                                           long long k0, long long K)
 {
     const bool along_k = from->k_stride == 1;
 #pragma unroll
@@ -14047,9 +13750,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66
 }
 
 /* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
-static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_job *job,
-                                                               int tile_row, int tile_col, int row,
-                                                               int col)
+TMM__DEVICE bool tmm__xgemm_int8_is_open(const tmm__int8_job *job, int tile_row, int tile_col,
+                                         int row, int col)
 {
     size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
     int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
@@ -14059,10 +13761,8 @@ static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_j
 
 /* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
    ... Stores those elements that are open, or all. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8_job *job,
-                                                                 int tile_row, int tile_col,
-                                                                 bool all, double (*a)[66],
-                                                                 double (*b)[66])
+TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_row, int tile_col,
+                                           bool all, double (*a)[66], double (*b)[66])
 {
     const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
     double sum[4][4];
@@ -14095,12 +13795,12 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
-   with few of them appends them to a list. Once the list is long, and at the end, each warp
-   computes one element of it. A tile with many is computed as a whole. Either way an element is one
-   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
-   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
-   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A
+   tile with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is
+   one chain of multiply-adds in ascending k, as of KERNEL GLOBAL. If FP64 was chosen and nothing
+   else computes it, all elements are open. Bound by FP64 and shared memory in tiles, by latency
+   in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
@@ -14203,13 +13903,12 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #endif
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
-   once/.
-   Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
+   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
+   Used by: sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
-   row to row, from column to column, from product to product. */
-typedef struct tmm__xgemm__product {
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
+   column to column, from product to product. */
+typedef struct tmm__xproduct {
     long long M, N, K;
     TMM_TYPE alpha;
     const TMM_TYPE *A;
@@ -14227,14 +13926,12 @@ typedef struct tmm__xgemm__product {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
-} tmm__xgemm__product;
+} tmm__xproduct;
 
-/* Sizes and strides, for leading dimensions and ops; all else is zero. */
-static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
-                                                           long long N, long long K, long long lda,
-                                                           long long ldb)
+static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long M, long long N,
+                                               long long K, long long lda, long long ldb)
 {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     memset((void *)&p, 0, sizeof p);
     p.M = M, p.N = N, p.K = K;
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
@@ -14248,9 +13945,7 @@ static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op op
      : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
                       : (int)TMM__TUNED_AS_OTHER)
 
-/* What a launch has to do that computes a tile of rows x cols with each block. */
-static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
-                                         int cols)
+static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, int rows, int cols)
 {
     const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
     tmm__load load;
@@ -14272,48 +13967,46 @@ static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__fami
 }
 
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
-typedef struct tmm__xgemm__kernel {
+typedef struct tmm__xkernel {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
-    tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    tmm_status (*takes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
-    int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
-       has no room for any instance, of which `launch` tells. */
-    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                 tmm__plan *plan);
+    int (*competes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if no
+       instance fits this device, of which `launch` tells. */
+    void (*plan)(const tmm__xproduct *p, const struct tmm__xkernel *row, tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
-    tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
-} tmm__xgemm__kernel;
+    tmm_status (*launch)(const tmm__xproduct *p, const tmm__plan *plan);
+} tmm__xkernel;
 
-/* The row of a kernel; NULL for what is none, or a name that gemm__stands_for replaces. The table is
-   in type/choose.h: a launcher that launches another finds it there. */
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
+/* The row of a kernel; NULL for none, or a name that tmm__xstands_for replaces. The table is in
+   type/choose.h: a launcher that launches another finds it there. */
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                       tmm__plan *plan)
+static inline void tmm__xplan_by(tmm_kernel kernel, const tmm__xproduct *p, tmm__plan *plan)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
     row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
-static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
+static inline long long tmm__xlda(const tmm__xproduct *p)
 {
     return p->csA == 1 ? p->rsA : p->csA;
 }
 
-static inline long long tmm__xgemm__ldb(const tmm__xgemm__product *p)
+static inline long long tmm__xldb(const tmm__xproduct *p)
 {
     return p->csB == 1 ? p->rsB : p->csB;
 }
 
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
-static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments)
+static inline int tmm__xarguments(tmm__xproduct *p, void **arguments)
 {
     void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
                           &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
@@ -14322,69 +14015,73 @@ static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
-   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
-   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
-static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
+/* Can KERNEL PIPELINED take this K and these leading dimensions, or TENSOR of double? Steps must
+   fit in 32 bits, and so must the distance of the lines that a thread copies one after the
+   other, 16 apart (32 at most in TENSOR). */
+static inline int tmm__xreaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
     return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
 }
 
-/* Can they do this product? The number of tiles must fit in 32 bits, too. */
-static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
+/* The number of tiles must fit in 32 bits, too. */
+static inline int tmm__xfits(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
+    return tmm__xreaches(kernel, p->K, tmm__xlda(p), tmm__xldb(p)) &&
            ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
 }
 
 /* The error if it does not reach. */
-static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xcheck_reach(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const long long lda = tmm__xgemm__lda(p), ldb = tmm__xgemm__ldb(p);
-    if (tmm__xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    if (tmm__xreaches(row->value, p->K, lda, ldb)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
                      tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
-#if TMM__FAST
-/* What TMM_AUTO asks of all kernels with asynchronous copies: those of sm_80, elements of 4 bytes
-   and sizes that they reach. */
-static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+/* The same for KERNEL SMALL, DIRECT and OUTER: K alone counts, or its steps of 8 in SMALL. */
+static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm__xgemm__fits(row->value, p);
+    if (p->K <= (row->value == TMM_SMALL ? 8ll * INT_MAX - 8 : INT_MAX)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: K (%lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K);
 }
 
-/* Can KERNEL TENSOR of double run on the current device? And is it faster there than multiply-adds one by
-   one? Others than these have few tensor-core units for double. */
-static inline int tmm__xgemm__tensor_fits(void)
+#if TMM__FAST
+/* What TMM_AUTO asks of all kernels with asynchronous copies. */
+static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
+{
+    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+           tmm__xfits(row->value, p);
+}
+
+/* Can KERNEL TENSOR of double run on the current device? And is it faster there than
+   multiply-adds one by one? Others have few tensor-core units for double. */
+static inline int tmm__xtensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
-static inline int tmm__xgemm__tensor_pays(void)
+static inline int tmm__xtensor_pays(void)
 {
     int capability = tmm__current_device()->capability;
-    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+    return tmm__xtensor_fits() && (capability == 80 || capability == 90 || capability == 100);
 }
 
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
-typedef struct tmm__xgemm__memory {
+typedef struct tmm__xmemory {
     char *all; /* from the pool; NULL: none was needed, or there was none */
     size_t bytes;
     TMM_TYPE *packed_A, *packed_B;
-} tmm__xgemm__memory;
+} tmm__xmemory;
 
-/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
-   schedule needs them in memory. 0 if there is too little. */
-static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
-                                       long long pitchA, long long pitchB, size_t tile,
-                                       tmm_stream stream)
+/* Operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule needs
+   them in memory. 0 if there is too little. */
+static inline int tmm__xallocate(tmm__xmemory *memory, tmm__schedule *s, long long K,
+                                 long long pitchA, long long pitchB, size_t tile, tmm_stream stream)
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
@@ -14405,10 +14102,10 @@ static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule
 }
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
-static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
-                                          const tmm__xgemm__memory *memory, long long pitchA,
-                                          long long pitchB)
+/* For the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
+                                             const tmm__xmemory *memory, long long pitchA,
+                                             long long pitchB)
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
@@ -14424,37 +14121,75 @@ static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule 
 }
 #endif
 
-/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
-   whether KERNEL TENSOR left them. */
-static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedule *s, int rows,
-                                            int warps_down, int slices, int tensor)
+/* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
+   REDUCE behind it where the plan has them. */
+static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    int tiles = s->tiles_down * s->tiles_across;
-    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
-    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
-    return tmm__launch((const void *)tmm__xgemm_reduce,
-                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
-                       p->stream);
+    tmm__xproduct product = *given, *p = &product;
+    tmm__plan c = *plan;
+    tmm__schedule *s = &c.s;
+    tmm__xmemory memory;
+    const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
+    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        tmm__xplan_by(plan->value, p, &c);
+    }
+    tmm_status status = TMM_OK;
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+    status = tmm__xpack_operands(p, s, &memory, c.pitchA, c.pitchB);
+#endif
+#if TMM__DOUBLE_TENSOR
+    s->unless = p->unless;
+#endif
+    void *arguments[20];
+    int count = tmm__xarguments(p, arguments);
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
+    arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
+    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
+    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
+                                      s->cluster, 0, c.bytes, arguments, p->stream);
+    if (status == TMM_OK && s->reduce && s->cluster == 0) {
+        int tensor = plan->value == TMM_TENSOR, rows = area / 1024, slices = (int)c.blocks / tiles;
+        int warps_down = s->is_tall && !tensor ? 4 : 2;
+        int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+        void *of_reduce[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                             &rows, &warps_down, &slices,   &parts,   &tensor, s};
+        status = tmm__launch((const void *)tmm__xgemm_reduce,
+                             dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0,
+                             of_reduce, p->stream);
+    }
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
+    return status;
 }
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, launch/product.h, once/.
+   Uses: kernels/common/sum.cuh, product.h, once/.
    Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
-static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
 {
     const tmm__costs *t = tmm__tuned();
     const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
-   there were parts, and giving back the memory of their sums. */
-static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials, int groups)
+/* Memory for the sums of *parts parts of C. NULL if there is one, or no memory: then it is one. */
+static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
+{
+    const size_t elements = (size_t)(*parts * p->M * p->N * p->batch);
+    void *sums = *parts > 1 ? tmm__workspace(elements * sizeof(TMM_SUM), p->stream) : NULL;
+    if (sums == NULL) *parts = 1;
+    return sums;
+}
+
+/* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
+   threads to an element, and giving back the memory of their sums. */
+static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
+                                   int groups)
 {
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
@@ -14469,7 +14204,7 @@ static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product 
 }
 #endif
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
+   Uses: kernels/simple/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -14485,9 +14220,8 @@ static_assert(
 #undef TMM__NAMED
 
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, const void *kernel,
-                                          double time, tmm__plan *plan)
+static inline void tmm__xtiles_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                    const void *kernel, double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
@@ -14495,34 +14229,31 @@ static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
 }
 
-static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
-                                           const tmm__plan *plan)
+static inline tmm_status tmm__xtiles(const tmm__xproduct *product, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *product;
+    tmm__xproduct p = *product;
     const unsigned edge = (unsigned)plan->tile_m;
     const dim3 block = edge > 32 ? dim3((unsigned)plan->threads) : dim3(edge, edge);
     void *arguments[20];
-    (void)tmm__xgemm__arguments(&p, arguments);
+    (void)tmm__xarguments(&p, arguments);
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, 1, p.batch), block, 0, arguments,
                        p.stream);
 }
 
-static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xall_taken(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p, (void)row;
     return TMM_OK;
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xglobal_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
-    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xtiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
-static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xshared_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p;
     if (TMM__ONE_TILE && row->value != TMM_SHARED)
@@ -14535,11 +14266,10 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
 
 /* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
    has the same large tiles. */
-static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xsimple_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
 #if TMM__FAST
-    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+    return !tmm__xfast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xtensor_pays());
 #else
     (void)p, (void)row;
     return 1;
@@ -14547,24 +14277,21 @@ static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
 }
 
 /* Tiles of 16; or of another edge, if that is the only one. */
-static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xshared_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
-           tmm__xgemm__simple_competes(p, row);
+           tmm__xsimple_competes(p, row);
 }
 
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
+static inline int tmm__xregister_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
-           tmm__xgemm__simple_competes(p, row);
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) && tmm__xsimple_competes(p, row);
 }
 
-static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xshared_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
         tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
     const void *kernel = NULL;
@@ -14578,13 +14305,13 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xtiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xregister_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                       tmm__plan *plan)
 {
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
         tmm__launch_time(row->value == TMM_REGISTER_64 ? &tmm__tuned()->register_64[TMM__TUNED_AS]
                                                        : &tmm__tuned()->register_128[TMM__TUNED_AS],
@@ -14596,50 +14323,41 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xtiles_plan(p, row, kernel, time, plan);
 }
 #endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
-              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
+#define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
 typedef struct tmm__xpipelined__instance {
-    int blocks, modeA, modeB;
+    int blocks, any;
     const void *kernel;
 } tmm__xpipelined__instance;
 
 /* Instance number n, NULL after the last. */
-static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
+static inline const tmm__xpipelined__instance *tmm__xpipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
-    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+#define TMM__ROW(pass, name, blocks, rows) \
+    {blocks, rows == 8, (const void *)TMM_FN(gemm_pipelined##name)},
     static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Its costs: those of ANY and of TN. One that copies A along k has those of an instance for A B, which
-   was measured and is no more; others have its area, so its costs, too. */
-static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
-    const tmm__xpipelined__instance *i)
-{
-    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
-}
-
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
-                                               int instance, int number)
+static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, int instance,
+                                         int number)
 {
     const long long M = p->M, N = p->N;
-    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
-    const int any = instance == 0;
+    const tmm__xpipelined__instance *i = tmm__xpipelined_instance(instance);
+    const int any = i->any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -14654,8 +14372,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = tmm__xgemm__pipelined_costs(i);
-    d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    d.costs = &tmm__tuned()->pipelined.block[!any];
+    d.load = tmm__xload(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     tmm__plan_pipelined(c, &d);
@@ -14663,8 +14381,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                        tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -14676,72 +14394,36 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     tmm__plan c = *best;
-    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    tmm__xpipelined_tiles(best, p, 0, 0);
+    const int vectors = c.modeA == TMM__VECTORS && c.modeB == TMM__VECTORS;
     const tmm__xpipelined__instance *i;
     int count = 1; /* of the instances */
-    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
-        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
-        tmm__xgemm__pipelined_tiles(&c, p, count, count);
+    for (; (i = tmm__xpipelined_instance(count)) != NULL; count++) {
+        if (!(i->any || vectors) || M < TILE || N < TILE) continue;
+        tmm__xpipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
 #if TMM__IS_FLOAT
     int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
-    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
-                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
-        tn--;
+    while (tn > 0 && tmm__xpipelined_instance(tn)->any) tn--;
     /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
-        tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        tmm__xreaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
+        tmm__xpipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
 }
-
-static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__plan *plan)
-{
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
-    }
-    tmm_status status = TMM_OK;
-#if TMM__IS_FLOAT
-    status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
-    if (status == TMM_OK && c.s.cluster > 0) {
-        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
-                                      p->stream);
-    } else if (status == TMM_OK) {
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), 0, arguments, p->stream);
-        if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
-                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
-    }
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
-}
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
    Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
     if (TMM__IS_FLOAT)
@@ -14750,12 +14432,12 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-    if (!tmm__xgemm__tensor_fits())
+    if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
                          "this device has",
                          TMM__TENSOR_BYTES(64, 64));
-    return tmm__xgemm__check_reach(p, row);
+    return tmm__xcheck_reach(p, row);
 }
 
 #if TMM__IS_DOUBLE
@@ -14767,35 +14449,36 @@ static_assert(
     "larger ones take no operands smaller than their tile");
 #undef TMM__CHECK
 
-/* Whether lines of an operand begin where sectors of L2 do, which have 32 bytes. */
-static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
+/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
+   after a short first one begin within them. */
+static inline int tmm__xtensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps after a short one would not. */
-static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
+static inline int tmm__xtensor_short_last(const tmm__plan *c, const tmm__xproduct *p)
 {
-    const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
-    const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
+    const int A = c->modeA == TMM__ALONG_K && tmm__xtensor_lines_fit(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && tmm__xtensor_lines_fit(p->B, p->csB);
     return (A || B) && p->K % 4 != 0;
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, after a short step. */
-static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
-                                               int short_last, double tile_m, double tile_n)
+static inline double tmm__xtensor_within(const tmm__plan *c, const tmm__xproduct *p, int short_last,
+                                         double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
     const int short_first = !short_last && p->K % 4 != 0;
-    double A = !tmm__xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
-               : short_first && c->modeA == TMM__ALONG_K  ? 1
-                                                          : 0;
-    double B = !tmm__xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
-               : short_first && c->modeB == TMM__ALONG_K  ? 1
-                                                          : 0;
+    double A = !tmm__xtensor_lines_fit(p->A, lineA)      ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K ? 1
+                                                         : 0;
+    double B = !tmm__xtensor_lines_fit(p->B, lineB)      ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K ? 1
+                                                         : 0;
     if (c->pitchA > 0) A = 0;
     if (c->pitchB > 0) B = 0;
     return (A * tile_m + B * tile_n) / (tile_m + tile_n);
@@ -14803,7 +14486,7 @@ static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xg
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__product *p, int wide)
+static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -14817,11 +14500,11 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
-    tmm__xgemm__product q = *p; /* with the operands as they are read */
+    tmm__xproduct q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->kernel = NULL;
-    const int short_last = tmm__xgemm__tensor_short_last(c, p);
+    const int short_last = tmm__xtensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -14842,7 +14525,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
         one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
         one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
         one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
-        d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = tmm__xload(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
@@ -14852,7 +14535,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
-            wide ? tmm__xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+            wide ? tmm__xtensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
@@ -14866,8 +14549,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -14883,60 +14566,30 @@ static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
-    tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
+    tmm__xtensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
-        !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
+        !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
-    tmm__xgemm__tensor_tiles(&c, p, 1);
+    tmm__xtensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
 }
 
-static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
+    return tmm__xtensor_pays() && tmm__xfast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
-    }
-    tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#if TMM__DOUBLE_TENSOR
-    c.s.unless = p->unless;
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.off_sectors;
-    const int blocks = (int)c.blocks, area = c.tile_m * c.tile_n, size = 4 * sizeof(TMM_TYPE);
-    if (status == TMM_OK && c.s.cluster > 0)
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster,
-                                      c.bytes + tmm__cluster_bytes(c.s.cluster, area / 512, size),
-                                      arguments, p->stream);
-    else if (status == TMM_OK)
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), c.bytes, arguments, p->stream);
-    if (status == TMM_OK && c.s.reduce)
-        status = tmm__xgemm__reduce(p, &c.s, area / 1024, 2,
-                                    blocks / (c.s.tiles_down * c.s.tiles_across), 1);
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
+    return tmm__xdivided(p, plan);
 }
 #endif
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: kernels/small/kernel.cuh, kernels/small/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -14956,7 +14609,7 @@ typedef struct tmm__xsmall__instance {
 } tmm__xsmall__instance;
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
-static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
+static inline tmm__small_costs tmm__xsmall_costs(const tmm__xsmall__instance *i)
 {
     const tmm__costs *t = tmm__tuned();
     int n = 0;
@@ -14976,20 +14629,19 @@ static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instan
 /* The warps of a block, as a power of two. A block of several teams is a coarse share: some
    multiprocessors would have two of them while others have one. So a block has one team; but more
    where each multiprocessor has so many blocks that one more or less does not count. */
-static inline int tmm__xgemm__small_block(int team_log2, double tiles)
+static inline int tmm__xsmall_block(int team_log2, double tiles)
 {
-    enum { MANY = 16 };
-    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const double many = 16, processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
     while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
-           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+           tiles / (2 << (warps_log2 - team_log2)) >= many * processors)
         warps_log2++;
     return warps_log2;
 }
 
 /* A division that is faster than the plan so far, or as fast: tiles of instance *i, each by a team. */
-static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__instance *i,
-                                          int team_log2, double time)
+static inline void tmm__xsmall_take(tmm__plan *c, const tmm__xsmall__instance *i, int team_log2,
+                                    double time)
 {
     c->time = time, c->kernel = i->kernel, c->tile_m = i->rows, c->tile_n = i->cols;
     c->bytes = i->bytes, c->team_log2 = team_log2;
@@ -14997,8 +14649,7 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xsmall_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -15012,8 +14663,8 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xsmall__instance *i = &instances[n];
-        const tmm__small_costs costs = tmm__xgemm__small_costs(i);
-        tmm__load load = tmm__xgemm__load(p, TMM__COST_SMALL, i->rows, i->cols);
+        const tmm__small_costs costs = tmm__xsmall_costs(i);
+        tmm__load load = tmm__xload(p, TMM__COST_SMALL, i->rows, i->cols);
         const double tiles = load.blocks, steps = ceil(load.k / 8);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = HUGE_VAL;
@@ -15028,12 +14679,12 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
                 whole = one, c->unsplit = unsplit;
             }
             if (one > c->time) continue;
-            tmm__xgemm__small_take(c, i, team_log2, one);
+            tmm__xsmall_take(c, i, team_log2, one);
             c->instance = n, c->cut = TMM__PLAN_WHOLE, c->slices = 1;
         }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
-        const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+        const double each = tmm__xsum_time(p, 1) - tmm__xsum_time(p, 0);
         const double clocks = tmm__small_k_clocks(&costs, &load);
         const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
         const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
@@ -15044,10 +14695,10 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             if (parts < 2) continue;
             load.blocks = tiles * parts, load.k = p->K / parts;
             time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
-                   tmm__xgemm__sum_time(p, parts);
+                   tmm__xsum_time(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
             if (time >= c->time || time >= t->gain * whole) continue;
-            tmm__xgemm__small_take(c, i, TMM__SMALL_WARPS_LOG2, time);
+            tmm__xsmall_take(c, i, TMM__SMALL_WARPS_LOG2, time);
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
@@ -15056,79 +14707,66 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
 }
 
 /* As many products as tiles fit in 32 bits. */
-static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xsmall_launch(tmm__xproduct *p, const tmm__plan *plan)
 {
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
-    void *partials = NULL;
     if (c.kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
                          c.unsplit.bytes / 3 * 2, device->shared);
-    if (c.slices > 1)
-        partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
-                                  p->stream);
+    void *partials = tmm__xpartials(p, &c.slices);
     if (partials == NULL) {
         c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
-        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2, c.slices = 1;
+        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2;
     }
     const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.slices);
+    const int warps_log2 = tmm__xsmall_block(c.team_log2, (double)tiles * (double)c.slices);
     int bytes = (int)tmm__min(c.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2), device->shared);
     void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
+    int count = tmm__xarguments(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
     arguments[count++] = &partials;
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
-}
-
-static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+    return tmm__xsum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xsmall(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan part = *plan;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xplan_by(TMM_SMALL, &p, &part);
+        status = tmm__xsmall_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;
 }
 #endif
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
-static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
+static inline int tmm__xskinny_fits(const tmm__xproduct *p)
 {
     return p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST;
 }
 
 #if TMM__IS_FLOAT
-static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xskinny_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)row;
-    if (tmm__xgemm__skinny_fits(p)) return TMM_OK;
+    if (tmm__xskinny_fits(p)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
                      p->M, p->N, TMM__SKINNY_MOST);
@@ -15148,8 +14786,7 @@ static_assert(
 #undef TMM__CHECK
 
 /* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
-static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                        int aligned)
+static inline tmm__block_costs tmm__xskinny_costs(const tmm__xskinny__instance *i, int aligned)
 {
     const tmm__costs *t = tmm__tuned();
     const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
@@ -15165,8 +14802,7 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xskinny_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -15178,7 +14814,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, MOST_TURNS = 6 };
+    const int most_parts = 64, most_turns = 6;
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
     const int turned = p->M < p->N; /* L is the large operand */
@@ -15197,8 +14833,8 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
-    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
+    const tmm__block_costs costs = tmm__xskinny_costs(best, aligned);
+    tmm__load load = tmm__xload(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
@@ -15208,32 +14844,31 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     /* Two launches would take the host longer. */
     if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
-    const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+    const double each = tmm__xsum_time(p, 1) - tmm__xsum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
-        fmin(fmin(stages, MOST_PARTS),
+        fmin(fmin(stages, most_parts),
              sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
-    for (int turns = 1; turns <= MOST_TURNS; turns++) {
+    for (int turns = 1; turns <= most_turns; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xsum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
 }
 
-static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xskinny_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__skinny_fits(p) && tmm__xgemm__fast_competes(p, row);
+    return tmm__xskinny_fits(p) && tmm__xfast_competes(p, row);
 }
 
 /* L is the large operand, S the narrow one. */
-static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xskinny(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xproduct product = *given, *p = &product;
     int narrow_m = plan->turned, parts = plan->slices;
     long long lines = narrow_m ? p->N : p->M, width = narrow_m ? p->M : p->N;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
@@ -15241,29 +14876,24 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
-    void *partials = NULL;
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
                          plan->bytes, tmm__current_device()->shared);
-    if (parts > 1)
-        partials =
-            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xpartials(p, &parts);
     void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
                          &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
+    return tmm__xsum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
 #endif
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: kernels/outer/kernel.cuh, kernels/outer/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -15272,7 +14902,7 @@ typedef struct tmm__xouter__instance {
 } tmm__xouter__instance;
 
 /* The number under which an instance was measured. Others go by the area of a warp, of the first. */
-static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
+static inline int tmm__xouter_measured(const tmm__xouter__instance *i, double *area)
 {
     const tmm__costs *t = tmm__tuned();
     int n = TMM__TUNED_OUTER - 1;
@@ -15283,13 +14913,13 @@ static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, dou
 }
 
 /* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
-                                             const tmm__xgemm__product *p)
+static inline double tmm__xouter_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                       const tmm__xproduct *p)
 {
     double area;
-    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
+    const int n = tmm__xouter_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
+    const tmm__load load = tmm__xload(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
     const size_t sector = 32;
     const double blocks = ceil((double)c->down * (double)c->blocks * p->batch / load.processors);
@@ -15310,8 +14940,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xouter_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                    tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -15336,48 +14966,38 @@ static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (down > (int)TMM__MOST_GRID) continue;
             c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
             c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
-            c.time = tmm__xgemm__outer_guess(&c, i, p);
+            c.time = tmm__xouter_guess(&c, i, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
             if (c.time < best->time) *best = c;
         }
     }
 }
 
-static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
+static inline int tmm__xouter_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+    return p->K <= TMM__OUTER_MOST && tmm__xfast_competes(p, row);
 }
 
-static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xouter(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    return p->K <= TMM__OUTER_MOST && tmm__xgemm__fast_competes(p, row);
-}
-
-static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, const tmm__plan *plan)
-{
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     int depth = plan->depth;
     void *arguments[20];
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
-    arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
+    arguments[tmm__xarguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: kernels/direct/kernel.cuh, kernels/direct/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
    in the other are taken to lie apart. */
-static inline double tmm__xgemm__direct_lines(double along, long long along_step, double across,
-                                              long long across_step)
+static inline double tmm__xdirect_lines(double along, long long along_step, double across,
+                                        long long across_step)
 {
     const double line = 128.0 / sizeof(TMM_TYPE);
     const double along_lines = fmax(1, along * fmin(1, (double)along_step / line));
@@ -15386,7 +15006,7 @@ static inline double tmm__xgemm__direct_lines(double along, long long along_step
 }
 
 /* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
-static inline double tmm__xgemm__direct_bytes(double groups, const tmm__xgemm__product *p)
+static inline double tmm__xdirect_bytes(double groups, const tmm__xproduct *p)
 {
     const double size = sizeof(TMM_TYPE), sector = 32;
     const double cols = fmin(groups, (double)p->N), rows = fmax(1, groups / (double)p->N);
@@ -15396,7 +15016,7 @@ static inline double tmm__xgemm__direct_bytes(double groups, const tmm__xgemm__p
 
 /* Bytes of a line of the larger operand that a block with so many groups reads, where lines lie
    across k; HUGE_VAL where they lie along k. */
-static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__product *p)
+static inline double tmm__xdirect_piece(double groups, const tmm__xproduct *p)
 {
     const double size = sizeof(TMM_TYPE), cols = fmin(groups, (double)p->N);
     if (p->M > p->N) return p->csA == 1 && p->rsA != 1 ? HUGE_VAL : fmax(1, groups / cols) * size;
@@ -15405,8 +15025,7 @@ static inline double tmm__xgemm__direct_piece(double groups, const tmm__xgemm__p
 
 /* Nanoseconds with groups of 2^team_log2 threads in each block. `load`: of the product, with a
    block for each element. */
-static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__product *p,
-                                              const tmm__load *load)
+static inline double tmm__xdirect_guess(tmm__plan *c, const tmm__xproduct *p, const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
     const double group = 1 << c->team_log2, K = (double)p->K, cluster = 1 << c->cluster_log2;
@@ -15419,10 +15038,10 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
     const int members = c->layout == TMM__MEMBERS;
     const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
-    const double lines = tmm__xgemm__direct_lines(member, p->csA, rows, p->rsA) +
-                         tmm__xgemm__direct_lines(member, p->rsB, cols, p->csB);
+    const double lines = tmm__xdirect_lines(member, p->csA, rows, p->rsA) +
+                         tmm__xdirect_lines(member, p->rsB, cols, p->csB);
     const double warps = ceil(blocks * p->batch / load->processors) * threads / 32;
-    const double bytes = tmm__xgemm__direct_bytes(threads / group, p);
+    const double bytes = tmm__xdirect_bytes(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     clocks += t->round * (ceil(K / (group * cluster * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
@@ -15439,15 +15058,14 @@ static inline double tmm__xgemm__direct_guess(tmm__plan *c, const tmm__xgemm__pr
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
     if (load->bytes > device->gpu.l2_bytes)
-        memory *=
-            t->memory * (1 + pow(t->piece / tmm__xgemm__direct_piece(threads / group, p), 1.5));
+        memory *= t->memory * (1 + pow(t->piece / tmm__xdirect_piece(threads / group, p), 1.5));
     return device->gpu.launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
    same bits, whatever their number. */
-static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xdirect_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
     tmm__plan c = *best;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
@@ -15455,7 +15073,7 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
     c.kernel = (const void *)tmm__xgemm_direct, c.tile_m = c.tile_n = 1;
     const int clusters = cut && p->K > TMM__DIRECT_CLUSTER_K && sizeof(TMM_SUM) % 4 == 0 &&
                          tmm__has_clusters(c.kernel);
-    tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, 1, 1);
+    tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, 1, 1);
     /* Each row of C reads all of B, from memory if L2 cannot hold it. */
     const double B = load.bytes - load.a_bytes;
     if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
@@ -15465,7 +15083,7 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
             c.instance = c.layout = layout, c.team_log2 = n, c.cluster_log2 = 0;
             c.cut = TMM__PLAN_WHOLE, c.slices = 1 << n;
-            c.time = tmm__xgemm__direct_guess(&c, p, &load);
+            c.time = tmm__xdirect_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best->time) *best = c;
             c.cluster_log2 = TMM__DIRECT_CLUSTER, c.cut = TMM__PLAN_CLUSTERS;
@@ -15473,36 +15091,27 @@ static inline void tmm__xgemm__direct_plan(const tmm__xgemm__product *p,
                 1 << (TMM__DIRECT_BLOCK - n) > TMM__DIRECT_GROUPS ||
                 (layout == TMM__MEMBERS && n <= 5) || p->K >> (n + c.cluster_log2) == 0)
                 continue;
-            c.time = tmm__xgemm__direct_guess(&c, p, &load);
+            c.time = tmm__xdirect_guess(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_CLUSTERS, 1 << n, c.time);
             if (c.time < best->time && c.blocks <= INT_MAX) *best = c;
         }
     }
 }
 
-static inline tmm_status tmm__xgemm__direct_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
-}
-
-static inline int tmm__xgemm__direct_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xdirect_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
     return p->K <= INT_MAX && work <= tmm__direct_most(p->M, p->N);
 }
 
-static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xdirect(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan c = *plan;
     void *arguments[26];
     int block_log2 = c.team_log2 > TMM__DIRECT_BLOCK ? c.team_log2 : (int)TMM__DIRECT_BLOCK;
-    int count = tmm__xgemm__arguments(&p, arguments);
+    int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &block_log2, arguments[count++] = &c.team_log2;
     arguments[count++] = &c.layout, arguments[count++] = &c.cluster_log2;
     /* x / N is (x + x magic / 2^32) / 2^magic_log2 for x below 2^31. */
@@ -15519,24 +15128,20 @@ static inline tmm_status tmm__xgemm__direct(const tmm__xgemm__product *given, co
     arguments[count++] = &magic, arguments[count++] = &magic_log2;
     arguments[count++] = &beside, arguments[count++] = &lanes;
     arguments[count++] = &apart_log2, arguments[count++] = &warps_log2;
-    if (c.cluster_log2 > 0)
-        return tmm__launch_clusters(c.kernel, (int)c.blocks, c.threads, 1 << c.cluster_log2, 0,
-                                    arguments, p.stream);
-    return tmm__launch(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), dim3((unsigned)c.threads), 0,
-                       arguments, p.stream);
+    return tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p.batch), c.threads,
+                                1 << c.cluster_log2, 0, 0, arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: kernels/narrow/kernel.cuh, kernels/narrow/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
-   gemm__stands_for. */
-static inline int tmm__xgemm__narrow_fits(const tmm__xgemm__product *p, long long batch)
+   tmm__xstands_for. */
+static inline int tmm__xnarrow_fits(const tmm__xproduct *p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
     return TMM__IS_FLOAT && batch == 1 && wide >= TMM__NARROW_LINES / 2 && p->K <= INT_MAX &&
-           tmm__xgemm__reaches(TMM_NARROW, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p));
+           tmm__xreaches(TMM_NARROW, p->K, tmm__xlda(p), tmm__xldb(p));
 }
 
 #if TMM__IS_FLOAT
@@ -15547,7 +15152,7 @@ typedef struct tmm__xnarrow__operands {
     const TMM_TYPE *P, *Q;
 } tmm__xnarrow__operands;
 
-static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgemm__product *p)
+static inline tmm__xnarrow__operands tmm__xnarrow_operands(const tmm__xproduct *p)
 {
     tmm__xnarrow__operands o;
     o.turned = p->N < p->M;
@@ -15559,7 +15164,7 @@ static inline tmm__xnarrow__operands tmm__xgemm__narrow_operands(const tmm__xgem
 }
 
 /* Clocks of a step, which were measured of 3 and of 4 groups; of others: by the area, of 4. */
-static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long long kQ)
+static inline double tmm__xnarrow_step(int groups, int down_log2, long long kQ)
 {
     const int measured = groups == 3 ? 0 : 1;
     const double area = measured ? groups / 4.0 : 1;
@@ -15569,8 +15174,7 @@ static inline double tmm__xgemm__narrow_step(int groups, int down_log2, long lon
 /* Nanoseconds of a plan's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. Pairs end together and are followed by
    pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
-static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int groups,
-                                                   const tmm__xgemm__product *p)
+static inline double tmm__xnarrow_parts_time(const tmm__plan *c, int groups, const tmm__xproduct *p)
 {
     const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->blocks * c->slices / tmm__current_device()->processors);
@@ -15579,11 +15183,11 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
     const long long kQ = c->turned ? p->csA : p->rsB;
     const double rate =
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
-    const double step = fmax(tmm__xgemm__narrow_step(groups, c->down, kQ),
+    const double step = fmax(tmm__xnarrow_step(groups, c->down, kQ),
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)p->M * p->N;
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_PIPELINED, 1, 1);
+    const tmm__load load = tmm__xload(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->slices) * step * turns;
     clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
     if (c->slices > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->slices + 1) * area;
@@ -15594,8 +15198,8 @@ static inline double tmm__xgemm__narrow_parts_time(const tmm__plan *c, int group
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
-static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xnarrow_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
 #define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
     static const struct {
@@ -15603,10 +15207,10 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
         const void *kernel;
     } instances[] = {TMM__NARROW_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, LEAST_STEPS = 4, MOST_ROUNDS = 8 };
+    const int most_parts = 64, least_steps = 4, most_rounds = 8;
     const tmm__device *device = tmm__current_device();
     const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
-    const tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
+    const tmm__xnarrow__operands o = tmm__xnarrow_operands(p);
     /* Devices that have less shared memory have no asynchronous copies, and need two stages. */
     const int stage = TMM__NARROW_DEPTH * TMM__NARROW_PITCH * (int)sizeof(TMM_TYPE);
     tmm__plan c = *best;
@@ -15621,10 +15225,10 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
             c.instance = 2 * n + down_log2 - 1, c.kernel = instances[n].kernel, c.down = down_log2;
             c.tile_m = o.turned ? tileQ : tileP, c.tile_n = o.turned ? tileP : tileQ;
             c.blocks = ((o.linesP - 1) / tileP + 1) * ((o.linesQ - 1) / tileQ + 1);
-            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * LEAST_STEPS);
-            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
+            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * least_steps);
+            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, most_parts);
             int last = 0;
-            for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */
+            for (int rounds = 0; rounds <= most_rounds; rounds++) { /* 0: not cut */
                 const long long parts =
                     rounds == 0 ? 1 : rounds * (long long)device->processors / c.blocks;
                 c.slices = (int)tmm__min(parts, most);
@@ -15632,28 +15236,24 @@ static inline void tmm__xgemm__narrow_plan(const tmm__xgemm__product *p,
                 last = c.slices;
                 c.cut = c.slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
                 c.time = TMM__PLAN_GUESS(c.instance, c.cut, c.slices,
-                                         tmm__xgemm__narrow_parts_time(&c, groups, p));
+                                         tmm__xnarrow_parts_time(&c, groups, p));
                 if (best->kernel == NULL || c.time < best->time) *best = c;
             }
         }
 }
 
-static inline int tmm__xgemm__narrow_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xnarrow_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__narrow_fits(p, p->batch) && p->K >= TMM__NARROW_LEAST &&
-           tmm__min(p->M, p->N) <= tmm__tuned()->narrow.most && tmm__xgemm__fast_competes(p, row);
+    return tmm__xnarrow_fits(p, p->batch) && p->K >= TMM__NARROW_LEAST &&
+           tmm__min(p->M, p->N) <= tmm__tuned()->narrow.most && tmm__xfast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xnarrow(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__xnarrow__operands o = tmm__xgemm__narrow_operands(p);
+    tmm__xproduct product = *given, *p = &product;
+    tmm__xnarrow__operands o = tmm__xnarrow_operands(p);
     int parts = plan->slices;
-    void *partials = NULL;
-    if (parts > 1)
-        partials = tmm__workspace((size_t)(parts * p->M * p->N) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xpartials(p, &parts);
     tmm__narrow s;
     s.down_log2 = plan->down, s.turned = o.turned;
     s.tilesP = (int)((o.linesP - 1) / (o.turned ? plan->tile_n : plan->tile_m) + 1);
@@ -15662,7 +15262,7 @@ static inline tmm_status tmm__xgemm__narrow(const tmm__xgemm__product *given, co
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials, 1);
+    return tmm__xsum(status, p, parts, partials, 1);
 }
 #endif
 #endif
@@ -15717,7 +15317,7 @@ typedef struct tmm__float_memory {
 #endif
 
 /* Instance number n, TMM__WGMMA_256x128 and the like. */
-static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
+static inline const tmm__float_instance *tmm__xfloat_instance(int n)
 {
 #define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
     {#name,                                                      \
@@ -15746,7 +15346,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
     return &instances[n];
 }
 
-static inline const void *tmm__xgemm__float_kernel(int n)
+static inline const void *tmm__xfloat_kernel(int n)
 {
 #define TMM__WGMMA_CASE(pass, name, first, second) \
     case TMM__WGMMA_##first:                       \
@@ -15764,66 +15364,36 @@ static inline const void *tmm__xgemm__float_kernel(int n)
 }
 
 /* The most shared memory that an instance of the same kernel takes. */
-static inline int tmm__xgemm__float_bytes(int n)
+static inline int tmm__xfloat_bytes(int n)
 {
     int most = 0;
     for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
-        if (tmm__xgemm__float_kernel(other) == tmm__xgemm__float_kernel(n) &&
-            tmm__xgemm__float_instance(other)->bytes > most)
-            most = tmm__xgemm__float_instance(other)->bytes;
+        if (tmm__xfloat_kernel(other) == tmm__xfloat_kernel(n) &&
+            tmm__xfloat_instance(other)->bytes > most)
+            most = tmm__xfloat_instance(other)->bytes;
     return most;
 }
 
 /* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
    sm_90a; for others they are empty, and then without the static shared memory of their barriers.
    Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
-static inline int tmm__xgemm__float_instruction(void)
+static inline int tmm__xfloat_instruction(void)
 {
     const tmm__device *device = tmm__current_device();
-    const tmm__kernel_facts *facts = tmm__compiled(tmm__xgemm__float_kernel(0));
+    const tmm__kernel_facts *facts = tmm__compiled(tmm__xfloat_kernel(0));
     if (facts->static_shared > 0)
-        return device->capability == 90 && device->shared >= tmm__xgemm__float_bytes(0)
+        return device->capability == 90 && device->shared >= tmm__xfloat_bytes(0)
                    ? TMM__BY_WGMMA
                    : TMM__BY_MULTIPLY_ADD;
     return device->capability >= 80 && facts->ptx_version >= 80 &&
-                   device->shared >= tmm__xgemm__float_bytes(TMM__WGMMA_INSTANCES)
+                   device->shared >= tmm__xfloat_bytes(TMM__WGMMA_INSTANCES)
                ? TMM__BY_MMA_SYNC
                : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
-   while the launch before them in the stream still works: they wait themselves. */
-static inline tmm_status tmm__xgemm__float_launch(const void *kernel, dim3 grid, int threads,
-                                                  int bytes, int cluster, void **arguments,
-                                                  tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
-        tmm__compiled(tmm__xgemm__float_kernel(0))->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
-}
-
 /* The least magnitude that an element which is not zero may have after scaling, for its line not to
    be wide. */
-static inline float tmm__xgemm__least_element(long long K)
+static inline float tmm__xleast_element(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
        of 64 k that are added in parts: bench/notes/tensor_float.md. */
@@ -15834,7 +15404,7 @@ static inline float tmm__xgemm__least_element(long long K)
 }
 
 /* The bounds of the product of the scales of a row and a column. */
-static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float *scale_max)
+static inline void tmm__xscale_bounds(long long K, float *scale_min, float *scale_max)
 {
     int log = 0;
     while (K > 1ll << log) log++;
@@ -15844,7 +15414,7 @@ static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float
 
 /* What the sum of an element with wide lines must be at least, before it is scaled back, for the
    bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
-static inline float tmm__xgemm__doubt_below(long long K)
+static inline float tmm__xdoubt_below(long long K)
 {
     double windows = ceil(K / 32.0);
     double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
@@ -15853,9 +15423,8 @@ static inline float tmm__xgemm__doubt_below(long long K)
 
 /* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
    *offset on, which is moved behind them. */
-static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *offset,
-                                                         long long lines, long long K,
-                                                         long long products)
+static inline tmm__fp16_operand tmm__xfp16_operand(char *memory, size_t *offset, long long lines,
+                                                   long long K, long long products)
 {
     tmm__fp16_operand x;
     x.line_blocks = (int)((lines + 63) / 64);
@@ -15868,16 +15437,16 @@ static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *o
 }
 
 /* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
-static inline size_t tmm__xgemm__doubt_bytes(long long M, long long N)
+static inline size_t tmm__xdoubt_bytes(long long M, long long N)
 {
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
 /* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
    or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
-static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups)
+static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
 {
-    const int wgmma = tmm__xgemm__float_instruction() == TMM__BY_WGMMA;
+    const int wgmma = tmm__xfloat_instruction() == TMM__BY_WGMMA;
     tmm__convert_plan plan = {1, 128};
     if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
         plan.ranks = TMM__MOST_CLUSTER;
@@ -15894,16 +15463,16 @@ static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
    with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
-static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
+static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
-    const tmm__convert_plan plan = tmm__xgemm__convert_plan(p->K, groups);
+    const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -15914,28 +15483,29 @@ static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
 
 /* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
    already. */
-static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[2],
-                                             const tmm__fp16_operand to[2], const int groups[2],
-                                             unsigned batch, tmm_stream stream)
+static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
+                                       const tmm__fp16_operand to[2], const int groups[2],
+                                       unsigned batch, tmm_stream stream)
 {
     const int all = groups[0] + groups[1];
     if (all == 0) return TMM_OK;
-    tmm__convert_plan plan = tmm__xgemm__convert_plan(K, all);
+    tmm__convert_plan plan = tmm__xconvert_plan(K, all);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
     int depth = (int)K, groups_A = groups[0];
-    float least_element = tmm__xgemm__least_element(K);
+    float least_element = tmm__xleast_element(K);
     const void *kernel = (const void *)tmm__xgemm_convert;
     void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
                          &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (tmm__xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
-    return tmm__xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
-                                    plan.ranks, arguments, stream);
+    const int instruction = tmm__xfloat_instruction(), early = instruction != TMM__BY_MULTIPLY_ADD;
+    if (instruction == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return tmm__launch_clusters(kernel, dim3(all * plan.ranks, batch), plan.threads, plan.ranks,
+                                early, 0, arguments, stream);
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
@@ -15943,8 +15513,8 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
 
 /* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
    measured is given the numbers of the first, by the area. */
-static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd)
+static inline double tmm__xfloat_clocks(const tmm__float_instance *i, double tiles, int parts,
+                                        double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
@@ -15973,17 +15543,16 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
    are cut, of plan->s.steps blocks of 32 k each. Returns nanoseconds. Parts are for one product, by
    wgmma where all columns go at once; where warpgroups share k, a block has no second one. */
-static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
-                                            tmm__plan *best)
+static inline double tmm__xfloat_plan(const tmm__xproduct *p, int instruction, tmm__plan *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
+    const int odd = tmm__xfloat_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
     best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
-        const tmm__float_instance *i = tmm__xgemm__float_instance(n);
+        const tmm__float_instance *i = tmm__xfloat_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
@@ -15997,7 +15566,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
+            double time = tmm__xfloat_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -16006,8 +15575,8 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
             best->cut = parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
-    const tmm__float_instance *i = tmm__xgemm__float_instance(best->instance);
-    best->kernel = tmm__xgemm__float_kernel(best->instance);
+    const tmm__float_instance *i = tmm__xfloat_instance(best->instance);
+    best->kernel = tmm__xfloat_kernel(best->instance);
     best->tile_m = i->tile_m, best->tile_n = i->tile_n;
     best->threads = i->threads, best->bytes = i->bytes;
     return tmm__in_nanoseconds(least);
@@ -16015,56 +15584,55 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
 
 /* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
    beyond 32 bits. */
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 {
     long long most = TMM__WGMMA_LINES_MAX;
-    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    if ((M > most || N > most) && tmm__xfloat_instruction() == TMM__BY_WGMMA) return 0;
     return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
 /* It has to be asked for. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
    devices for displays. */
-static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int instruction = tmm__xgemm__float_instruction();
+    const int instruction = tmm__xfloat_instruction();
     const int capability = tmm__current_device()->capability;
     return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
-           tmm__xgemm__converted_fits(p->M, p->N, p->K) &&
+           tmm__xconverted_fits(p->M, p->N, p->K) &&
            (instruction == TMM__BY_WGMMA ||
             (instruction == TMM__BY_MMA_SYNC &&
              (capability == 80 || capability == 90 || capability == 100))) &&
-           tmm__xgemm__fast_competes(p, row);
+           tmm__xfast_competes(p, row);
 }
 
 /* In type/dispatch.h. */
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan);
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *plan)
 {
-    return tmm__xgemm__split(p, plan);
+    return tmm__xsplit(p, plan);
 }
 
 /* With KERNEL CONVERT. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
     (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
-    const double time = tmm__xgemm__float_plan(p, instruction, plan);
-    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    const double time = tmm__xfloat_plan(p, instruction, plan);
+    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
     if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tmm__plan *plan,
-                                                    tmm_stream stream)
+static inline tmm_status tmm__xfloat_multiply(tmm__float_job job, const tmm__plan *plan,
+                                              tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     double processors = tmm__current_device()->processors;
-    const tmm__float_instance *i = tmm__xgemm__float_instance(plan->instance);
+    const tmm__float_instance *i = tmm__xfloat_instance(plan->instance);
     job.instance = plan->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
     job.parts = plan->slices, job.s.steps = plan->s.steps;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
@@ -16072,8 +15640,8 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
     double places = i->blocks * processors;
     int blocks = (int)(tiles < places ? tiles : places);
-    tmm__xgemm__scale_bounds(K, &job.scale_min, &job.scale_max);
-    job.doubt_below = tmm__xgemm__doubt_below(K);
+    tmm__xscale_bounds(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = tmm__xdoubt_below(K);
     /* Blocks keep together where they have several large tiles and L2 does not hold all they
        read. */
     if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
@@ -16083,16 +15651,14 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     } else {
         job.pace = NULL;
     }
-    const void *kernel = tmm__xgemm__float_kernel(job.instance);
-    tmm_status status = tmm__allow_shared(kernel, tmm__xgemm__float_bytes(job.instance));
-    if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return tmm__xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
-                                    stream);
+    const int early = tmm__xfloat_instruction() != TMM__BY_MULTIPLY_ADD;
+    return tmm__launch_clusters(tmm__xfloat_kernel(job.instance), dim3(blocks), i->threads, 1,
+                                early, i->bytes, arguments, stream);
 }
 
 /* Parts in all, if tiles are cut, which is for one product; else 0. */
-static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline size_t tmm__xfloat_pieces(const tmm__xproduct *p, const tmm__plan *plan)
 {
     const long long tiles = ((p->M - 1) / plan->tile_m + 1) * ((p->N - 1) / plan->tile_n + 1);
     return plan->slices > 1 ? (size_t)(plan->slices * tiles) : 0;
@@ -16100,10 +15666,10 @@ static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, cons
 
 /* What so many products at a time take: operands that are not ready, from `memory` on, bits of
    doubtful elements, a counter, parts of tiles and a flag for each. */
-static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
-                                                        const tmm__fp16_operand *const *ready,
-                                                        const tmm__plan *plan, unsigned products,
-                                                        char *memory)
+static inline tmm__float_memory tmm__xfloat_place(const tmm__xproduct *p,
+                                                  const tmm__fp16_operand *const *ready,
+                                                  const tmm__plan *plan, unsigned products,
+                                                  char *memory)
 {
     tmm__float_memory place;
     memset(&place, 0, sizeof place);
@@ -16112,11 +15678,11 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
         if (ready != NULL && ready[i] != NULL)
             place.operands[i] = *ready[i];
         else
-            place.operands[i] = tmm__xgemm__fp16_operand(memory, &place.bytes, lines, p->K,
-                                                         p->batch > 1 && stride ? products : 1);
+            place.operands[i] = tmm__xfp16_operand(memory, &place.bytes, lines, p->K,
+                                                   p->batch > 1 && stride ? products : 1);
     }
-    const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
-    const size_t pieces = tmm__xgemm__float_pieces(p, plan);
+    const size_t doubt = tmm__xdoubt_bytes(p->M, p->N) * products;
+    const size_t pieces = tmm__xfloat_pieces(p, plan);
     place.doubt = (unsigned *)(memory + place.bytes);
     place.pace = (unsigned *)(memory + place.bytes + doubt);
     place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
@@ -16130,8 +15696,8 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                           const tmm__fp16_operand *const *ready, size_t *missing)
+static inline tmm_status tmm__xfloat(const tmm__xproduct *p, const tmm__plan *plan,
+                                     const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -16139,14 +15705,14 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = tmm__xgemm__doubt_bytes(M, N);
-    for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
+    size_t each = tmm__xdoubt_bytes(M, N);
+    for (int i = 0; i < 2; i++) (void)tmm__xfp16_operand(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const size_t bytes = tmm__xgemm__float_place(p, ready, plan, most, NULL).bytes;
+    const size_t bytes = tmm__xfloat_place(p, ready, plan, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, plan, most, memory);
+    const tmm__float_memory place = tmm__xfloat_place(p, ready, plan, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
@@ -16166,10 +15732,10 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
         if (TMM__CLEAR_FLAGS && plan->slices > 1)
-            (void)cudaMemsetAsync(job.s.flags, 0,
-                                  tmm__xgemm__float_pieces(p, plan) * sizeof *job.s.flags, stream);
-        status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
-        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, plan, stream);
+            (void)cudaMemsetAsync(job.s.flags, 0, tmm__xfloat_pieces(p, plan) * sizeof *job.s.flags,
+                                  stream);
+        status = tmm__xconvert(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = tmm__xfloat_multiply(job, plan, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
@@ -16177,70 +15743,66 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
 
 /* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR FLOAT: the most lines or
    k; bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+enum { tmm__xconverted_most = TMM__FLOAT_SIZE_MAX };
 
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xprepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
-    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    (void)tmm__xfp16_operand(NULL, &bytes, lines, K, 1);
     return bytes;
 }
 
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
+static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *memory,
+                                            tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
                              along_k ? 1 : ld, 0};
     size_t offset = 0;
-    const tmm__fp16_operand to =
-        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+    const tmm__fp16_operand to = tmm__xfp16_operand(memory, &offset, request->lines, request->K, 1);
     const tmm__lines both[2] = {from, from};
     const tmm__fp16_operand operands[2] = {to, to};
     const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
+    return tmm__xconvert(request->K, both, operands, groups, 1, stream);
 }
 
 /* Operands as tmm_?gemm_prepare_A and _B left them, or NULL. */
-static inline void tmm__xgemm__halves(const tmm_prepared *const *prepared, long long K,
-                                      tmm__fp16_operand halves[2],
-                                      const tmm__fp16_operand *ready[2])
+static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K,
+                                tmm__fp16_operand halves[2], const tmm__fp16_operand *ready[2])
 {
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = prepared == NULL ? NULL : prepared[i];
         size_t offset = 0;
         ready[i] = from == NULL ? NULL : &halves[i];
         if (from == NULL) continue;
-        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, K, 1);
+        halves[i] = tmm__xfp16_operand((char *)from->memory, &offset, from->lines, K, 1);
     }
 }
 
-/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
+/* Products, as tmm__xfloat. `prepared`: operands of one that are prepared, or NULL. */
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
+                                         const tmm_prepared *const *prepared, size_t *missing)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float(p, plan, ready, missing);
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat(p, plan, ready, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
+                                           const tmm_prepared *const *prepared)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: types.cuh, launch/hooks.h, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
@@ -16357,8 +15919,8 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
-   then the end of it. */
+/* An operand: its lines, units and planes lie one after the other, from memory + *at to the new
+   *at. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)
 {
@@ -16380,8 +15942,7 @@ enum {
 };
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
-/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. What is
-   `ready` lies elsewhere. */
+/* Offsets in the workspace of a product of M x K and K x N. What is `ready` lies elsewhere. */
 typedef struct tmm__int8_layout {
     size_t operands[2], C, open, norms, bytes; /* the state is at 0 */
     int line_blocks[2], pieces_down, pieces_across, ready;
@@ -16409,8 +15970,7 @@ static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long lon
     return l;
 }
 
-/* A quarter of the device's memory: all that KERNEL TENSOR INT8 takes, in parts of M, N or K of a
-   product that needs more. */
+/* A quarter of the device's memory: larger products are done in parts of M, N or K. */
 static inline size_t tmm__int8_budget(void)
 {
     static thread_local size_t known[TMM__KNOWN];
@@ -16431,8 +15991,8 @@ static inline long long tmm__int8_part_of_k(long long K)
     return ((K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
 }
 
-/* What is kept of a prepared operand: a state, then an operand for each part of k. That of the part
-   from k0 on; *bytes is where it ends. */
+/* What is kept of a prepared operand: a state, then an operand for each part of k. Returns that
+   of the part from k0 on; *bytes is where it ends. */
 static inline tmm__int8_operand tmm__int8_prepared(char *memory, size_t *bytes, long long lines,
                                                    long long K, long long k0)
 {
@@ -16469,8 +16029,7 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
    Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p, (void)row;
     if (TMM__DOUBLE_TENSOR) return TMM_OK;
@@ -16498,7 +16057,7 @@ typedef struct tmm__int8_instance {
 
 /* A product, or a part of one that is done at a time, and its workspace. */
 typedef struct tmm__xint8_part {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     tmm__int8_layout layout;
     char *memory;
     tmm__int8_norm *norms;
@@ -16508,39 +16067,15 @@ typedef struct tmm__xint8_part {
     tmm__int8_sums sums;
 } tmm__xint8_part;
 
-/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
-   still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
-static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
-                                                 int bytes, int cluster, void **arguments,
-                                                 tmm_stream stream)
+/* All kernels of this family wait themselves for the launch before them. */
+static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads,
+                                           void **arguments, tmm_stream stream)
 {
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    tmm_status status = tmm__allow_shared(kernel, bytes);
-    return status != TMM_OK ? status
-                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
+    return tmm__launch_clusters(kernel, grid, threads, 1, 1, 0, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */
-static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+static inline const tmm__int8_instance *tmm__xint8_instance(int n)
 {
 #define TMM__ROW(pass, name, cols) \
     {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
@@ -16549,40 +16084,41 @@ static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
-   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
-static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
-                                                              double planes)
+/* The instance whose rounds over all multiprocessors take least; NULL: none has the shared
+   memory. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+static inline const tmm__int8_instance *tmm__xint8_best(double down, double pieces_across,
+                                                        double planes)
 {
     const tmm__device *device = tmm__current_device();
     const tmm__int8_instance *i;
     double least = HUGE_VAL;
     int best = -1;
-    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+    for (int n = 0; (i = tmm__xint8_instance(n)) != NULL; n++) {
         if (i->bytes > device->shared) continue;
         const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
         const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
         const double time = ceil(tiles / device->processors) * each;
         if (time <= least) least = time, best = n;
     }
-    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+    return best < 0 ? NULL : tmm__xint8_instance(TMM__INT8_INSTANCE(best));
 }
 
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 {
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__xgemm__int8_best(1, 1, 1) != NULL;
+           tmm__xint8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
    units. */
-static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
-                                                  const tmm__int8_state *state)
+static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
+    tmm__int8_lines *from = part->from;
+    tmm__int8_operand *to = part->operands;
     long long K = part->p.K;
     int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
     int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
@@ -16592,42 +16128,28 @@ static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
     tmm_status status = TMM_OK;
     if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
-        void *of_scales[] = {&K,
-                             &chunks,
-                             &lines_A,
-                             &lines_B,
-                             &part->norms,
-                             &part->operands[0].lines,
-                             &part->operands[1].lines};
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_norms,
-                                         dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
-                                         part->p.stream);
+        void *of_norms[] = {&K, &groups_A, &from[0], &from[1], &part->norms};
+        void *of_scales[] = {&K,           &chunks,      &lines_A,    &lines_B,
+                             &part->norms, &to[0].lines, &to[1].lines};
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_norms,
+                                   dim3(groups, (unsigned)chunks), 256, of_norms, part->p.stream);
         if (status == TMM_OK)
-            status =
-                tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
-                                        256, 0, 1, of_scales, part->p.stream);
+            status = tmm__xint8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
+                                       256, of_scales, part->p.stream);
     }
-    void *arguments[] = {&K,
-                         &groups_A,
-                         &every,
-                         &part->from[0],
-                         &part->from[1],
-                         &part->operands[0],
-                         &part->operands[1],
-                         &state,
-                         &part->residues};
+    void *arguments[] = {&K,     &groups_A, &every, &from[0],       &from[1],
+                         &to[0], &to[1],    &state, &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_residues,
-                                         dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                         part->p.stream);
+        status =
+            tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
+                              dim3(groups, (unsigned)k_blocks), 256, arguments, part->p.stream);
     return status;
 }
 
-/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
-   empty, without its barriers in static shared memory. */
-static inline int tmm__xgemm__int8_by_wgmma(void)
+/* Whether this program's code for this device multiplies by wgmma: in other code the kernel is
+   empty, without static shared memory. */
+static inline int tmm__xint8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
     return tmm__compiled((const void *)tmm__xgemm_int8_wgmma)->static_shared > 0 &&
@@ -16635,23 +16157,21 @@ static inline int tmm__xgemm__int8_by_wgmma(void)
 }
 
 /* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
-static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xint8_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
-           tmm__xgemm__converted_fits(p->M, p->N, p->K) && tmm__xgemm__fits(row->value, p) &&
-           (tmm__xgemm__int8_by_wgmma() ||
-            (tmm__current_device()->capability >= 75 && !tmm__xgemm__tensor_pays()));
+           tmm__xconverted_fits(p->M, p->N, p->K) && tmm__xfits(row->value, p) &&
+           (tmm__xint8_by_wgmma() ||
+            (tmm__current_device()->capability >= 75 && !tmm__xtensor_pays()));
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xint8_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int wgmma = tmm__xgemm__int8_by_wgmma();
+    const int wgmma = tmm__xint8_by_wgmma();
     /* Tiles are filled up: those of a cluster by wgmma. */
     const double rows = wgmma ? TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER : 128;
     const double cols = wgmma ? TMM__INT8_WGMMA_COLS : 128, depth = wgmma ? TMM__INT8_K : 64;
@@ -16668,8 +16188,7 @@ static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
 }
 
 /* The products of bytes: of units if `state` is NULL. */
-static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
-                                                   tmm__int8_state *state)
+static inline tmm_status tmm__xint8_multiply(const tmm__xint8_part *part, tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
@@ -16689,7 +16208,7 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
     void *arguments[] = {&job};
-    if (tmm__xgemm__int8_by_wgmma()) {
+    if (tmm__xint8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down =
@@ -16697,37 +16216,34 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
         job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
-                                       dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                       TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                       part->p.stream);
+        return tmm__launch_clusters((const void *)tmm__xgemm_int8_wgmma,
+                                    dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                    TMM__INT8_WGMMA_CLUSTER, 1, TMM__INT8_WGMMA_BYTES, arguments,
+                                    part->p.stream);
     }
-    const tmm__int8_instance *i =
-        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
-                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
+    const tmm__int8_instance *i = tmm__xint8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                                                  state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
-                                   256, i->bytes, 1, arguments, part->p.stream);
+    return tmm__launch_clusters(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                1, 1, i->bytes, arguments, part->p.stream);
 }
 
-/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
-static inline int tmm__xgemm__int8_fp64(const tmm__xgemm__product *p)
+static inline int tmm__xint8_fp64(const tmm__xproduct *p)
 {
-    return TMM__INT8_FP64(tmm__xgemm__tensor_pays()) && tmm__xgemm__tensor_fits() &&
-           tmm__xgemm__fits(TMM_TENSOR, p);
+    return TMM__INT8_FP64(tmm__xtensor_pays()) && tmm__xtensor_fits() && tmm__xfits(TMM_TENSOR, p);
 }
 
 /* All launches of a part. `moduli`: so many; 0: the device chooses. */
-static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
+static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
 {
     const tmm__int8_layout *l = &part->layout;
-    const tmm__xgemm__product *p = &part->p;
+    const tmm__xproduct *p = &part->p;
     const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
-    int pays = tmm__xgemm__tensor_pays();
+    int pays = tmm__xtensor_pays();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
     float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
@@ -16741,7 +16257,7 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
     job.state = state;
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
-    job.fp64_elsewhere = moduli == 0 && tmm__xgemm__int8_fp64(p);
+    job.fp64_elsewhere = moduli == 0 && tmm__xint8_fp64(p);
     job.alpha = p->alpha, job.beta = p->beta;
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
@@ -16750,40 +16266,40 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
     if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
         status =
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
-    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, NULL);
-    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, NULL);
+    if (status == TMM_OK) status = tmm__xint8_convert(part, NULL);
+    if (status == TMM_OK) status = tmm__xint8_multiply(part, NULL);
     int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_choice,
-                                         dim3(pieces < 2 * processors ? pieces : 2 * processors),
-                                         128, 0, 1, of_choice, p->stream);
-    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, state);
-    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, state);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_choice,
+                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128,
+                                   of_choice, p->stream);
+    if (status == TMM_OK) status = tmm__xint8_convert(part, state);
+    if (status == TMM_OK) status = tmm__xint8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0,
-                                         1, of_sums, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, of_sums,
+                                   p->stream);
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_open,
-                                         dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
-                                         0, 1, of_open, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_open,
+                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
+                                   of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
-        tmm__xgemm__product all = *p;
+        tmm__xproduct all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xplan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xrow(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
 
-/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
-   all moduli. `memory` has what tmm__int8_prepared says. */
-static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, long long K,
-                                                  int is_B, char *memory, tmm_stream stream)
+/* Lines, units and residues of all moduli of an operand, A or B. `memory` has what
+   tmm__int8_prepared says. */
+static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long long K, int is_B,
+                                            char *memory, tmm_stream stream)
 {
     const long long k = tmm__int8_part_of_k(K), lines = from->lines;
     tmm__int8_state *state = (tmm__int8_state *)memory;
@@ -16803,16 +16319,15 @@ static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, l
         part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
         part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
         tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
-        status = tmm__xgemm__int8_convert(&part, NULL);
-        if (status == TMM_OK) status = tmm__xgemm__int8_convert(&part, state);
+        status = tmm__xint8_convert(&part, NULL);
+        if (status == TMM_OK) status = tmm__xint8_convert(&part, state);
     }
     return status;
 }
 
-/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
-   prepared, whose k is cut as they are. */
-static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N, long long *K,
-                                                      int ready)
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: prepared
+   operands, whose k is cut as they are. */
+static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long long *K, int ready)
 {
     int cut_k = !ready;
 #ifdef TMM_EPILOGUE
@@ -16822,11 +16337,11 @@ static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N
     return tmm__int8_plan(*M, *N, *K, ready);
 }
 
-/* Operand number i of a part whose first line and k these are: from where, and where it is. */
-static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
-                                          long long line0, long long k0)
+/* Operand number i of a part, from its first line and k on: from where, and where it is. */
+static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
+                                    long long line0, long long k0)
 {
-    const tmm__xgemm__product *q = &part->p;
+    const tmm__xproduct *q = &part->p;
     const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
     const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
     tmm__int8_operand *o = &part->operands[i];
@@ -16841,18 +16356,16 @@ static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tm
     o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
-   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
-   nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
-                                                   const tmm_prepared *const *prepared,
-                                                   size_t *missing)
+/* Products, one after the other. `prepared`: operands of a single product, or NULL. *missing:
+   the bytes of a workspace that the pool could not give, then nothing is done; else 0. */
+static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
+                                             const tmm_prepared *const *prepared, size_t *missing)
 {
     const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
     int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
     int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    const size_t bytes = tmm__xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
+    const size_t bytes = tmm__xint8_parts(&m, &n, &k, is_ready).bytes;
     tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.memory = (char *)tmm__workspace(bytes, p->stream);
@@ -16863,7 +16376,7 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
-                    tmm__xgemm__product *q = &part.p;
+                    tmm__xproduct *q = &part.p;
                     *q = *p;
                     q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
                     q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
@@ -16874,52 +16387,50 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
                     if (k0 > 0) q->beta = 1;
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
-                    tmm__xgemm__int8_place(&part, 0, ready[0], m0, k0);
-                    tmm__xgemm__int8_place(&part, 1, ready[1], n0, k0);
-                    status = tmm__xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
+                    tmm__xint8_place(&part, 0, ready[0], m0, k0);
+                    tmm__xint8_place(&part, 1, ready[1], n0, k0);
+                    status = tmm__xint8_run(&part, TMM__INT8_FIXED(moduli));
                 }
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 
-/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
-   k; bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
+/* What type/ asks of a kernel that converts operands: the most lines or k; bytes of what is kept
+   of an operand; its conversion; a product. */
+enum { tmm__xconverted_most = TMM__INT8_SIZE_MAX };
 
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xprepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
     (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
     return bytes;
 }
 
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
+static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *memory,
+                                            tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
                                   along_k ? 1 : ld};
-    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+    return tmm__xint8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-/* Products, as gemm__int8_products; its plan has nothing that a launch needs. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
+                                         const tmm_prepared *const *prepared, size_t *missing)
 {
     (void)plan;
-    return tmm__xgemm__int8_products(p, prepared, missing);
+    return tmm__xint8_products(p, prepared, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
+                                           const tmm_prepared *const *prepared)
 {
     long long M = p->M, N = p->N, K = p->K;
     const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
     (void)plan;
-    return tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
+    return tmm__xint8_parts(&M, &N, &K, ready).bytes;
 }
 #endif
 #endif
@@ -16927,8 +16438,7 @@ static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
    Uses: launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
-static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -16938,14 +16448,14 @@ static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
 }
 
 #if TMM__CONVERTS
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan);
 #endif
 
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel)
 {
 #define TMM__NAME(value, string)              {value, 0, NULL, NULL, NULL, NULL},
 #define TMM__KERNEL(value, string, tile, ...) {value, tile, __VA_ARGS__},
-    static const tmm__xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+    static const tmm__xkernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
 #undef TMM__NAME
 #undef TMM__KERNEL
     if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].takes == NULL) return NULL;
@@ -16953,7 +16463,7 @@ static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
 }
 
 /* May TMM_AUTO take this kernel? */
-static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p)
+static inline int tmm__xeligible(const tmm__xkernel *row, const tmm__xproduct *p)
 {
     const double most = INT_MAX, tile = row->tile;
     return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
@@ -16961,46 +16471,43 @@ static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm_
 
 /* A product as its plans are compared: not empty, all of a batch at once. `tensor`: elements may be
    split. */
-static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product *given,
-                                                       long long batch, int tensor)
+static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long batch, int tensor)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
     return p;
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. */
-static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
-                                      tmm__plan *best)
+/* The rule of TMM_AUTO: the plan that should take the least time; of equal ones, the first of
+   the list. */
+static inline void tmm__xchoose(const tmm__xproduct *given, long long batch, int tensor,
+                                tmm__plan *best)
 {
-    const tmm__xgemm__product p = tmm__xgemm__compared(given, batch, tensor);
+    const tmm__xproduct p = tmm__xcompared(given, batch, tensor);
     tmm__plan plan;
     best->value = TMM_AUTO, best->time = HUGE_VAL;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
-        if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        tmm__xgemm__plan_by(row->value, &p, &plan);
+        const tmm__xkernel *row = tmm__xrow((tmm_kernel)k);
+        if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &p)) continue;
+        tmm__xplan_by(row->value, &p, &plan);
         if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
+    if (best->value == TMM_AUTO) tmm__xplan_by(TMM_REGISTER_128, &p, best);
 }
 
-static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
-                                            int tensor)
+static inline tmm_kernel tmm__xchoice(const tmm__xproduct *given, long long batch, int tensor)
 {
     tmm__plan plan;
-    tmm__xgemm__choose(given, batch, tensor, &plan);
+    tmm__xchoose(given, batch, tensor, &plan);
     return plan.value;
 }
 
 /* What a launcher gets for the first launch of a batch. */
-static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__product *given,
-                                                           long long batch)
+static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long long batch)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
     if ((TMM_SUM)p.alpha == 0) p.K = 0;
@@ -17014,11 +16521,11 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
     return p;
 }
 
-/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
-   until the next call. The key is all that it may depend on. */
-static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
-                                                      const tmm__xgemm__product *p, long long batch)
+/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty; valid
+   until the next call. A thread keeps its latest plans: making all of them takes as long as a
+   launch. The key is all that a plan may depend on. */
+static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xproduct *p,
+                                                long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -17038,35 +16545,33 @@ static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
     tmm__plan *plan = &known[place].plan;
     if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
-    const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
+    const tmm__xproduct first = tmm__xfirst_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        tmm__xchoose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
         kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
-    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        tmm__xgemm__plan_by(kernel, &first, plan);
+    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID) tmm__xplan_by(kernel, &first, plan);
     memcpy(known[place].key, key, sizeof key);
     return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
 {
-    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.alpha = 1, p.ldc = N;
-    return tmm__xgemm__choice(&p, batch, TMM__ASKED_TENSOR);
+    return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
-   once/, type/choose.h.
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/, once/, choose.h.
    Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
-static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, long long strideC,
-                                       long long batch)
+static inline int tmm__xoverlaps(long long M, long long N, long long ldc, long long strideC,
+                                 long long batch)
 {
     for (long long s = 1; s < batch && s <= 4096; s++) {
         long long offset = s * strideC, rows = offset / ldc;
@@ -17078,8 +16583,8 @@ static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, 
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const long long strides[3],
-                                                 long long batch)
+static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long long strides[3],
+                                           long long batch)
 {
     const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
@@ -17095,7 +16600,7 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
     if (strides[2] == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is 0: the products would overwrite each other");
-    if (tmm__xgemm__overlaps(M, N, ldc, strides[2], batch))
+    if (tmm__xoverlaps(M, N, ldc, strides[2], batch))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
@@ -17104,57 +16609,54 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 }
 
 /* The tile with which TMM_REGISTER should be faster. */
-static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
-                                                   long long batch)
+static inline tmm_kernel tmm__xregister_tile(const tmm__xproduct *given, long long batch)
 {
     if (!TMM__ALL_TILES) return TMM_REGISTER_128;
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xplan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xplan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* What stands behind a name: TMM_AUTO in place of a conversion that cannot be used, others in place
-   of kernels that this type or product does not have, the better tile of TMM_REGISTER. */
-static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch)
+/* What stands behind a name: TMM_AUTO for a conversion that cannot be used, others for kernels
+   that this type or product does not have, the better tile of TMM_REGISTER. */
+static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct *p,
+                                          long long batch)
 {
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__converted_fits(p->M, p->N, p->K)))
+        ((TMM_SUM)p->alpha == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xgemm__skinny_fits(p)) kernel = TMM_DIRECT;
-    if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xskinny_fits(p)) kernel = TMM_DIRECT;
+    if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. */
     if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
-        kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
-                                                                              : TMM_REGISTER;
+        kernel = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 #endif
     if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
     if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
         kernel = TMM_SHARED;
-    if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
+    if (kernel == TMM_REGISTER) kernel = tmm__xregister_tile(p, batch);
     return kernel;
 }
 
 /* The same, and the choice of TMM_AUTO for a batch that is not empty. */
-static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             long long batch)
+static inline tmm_kernel tmm__xresolve(tmm_kernel kernel, const tmm__xproduct *p, long long batch)
 {
-    kernel = tmm__xgemm__stands_for(kernel, p, batch);
+    kernel = tmm__xstands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    return tmm__xgemm__known_plan(kernel, p, batch)->value;
+    return tmm__xknown_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
-static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_status tmm__xtakes(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     const long long M = p->M, N = p->N;
     if (row == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
@@ -17169,49 +16671,48 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 }
 
 /* Products of one launch, by a kernel that takes them. */
-static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_status tmm__xrun(tmm_kernel kernel, const tmm__xproduct *p)
 {
     tmm__plan plan;
-    tmm__xgemm__plan_by(kernel, p, &plan);
-    return tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xplan_by(kernel, p, &plan);
+    return tmm__xrow(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
 /* KERNEL TENSOR FLOAT or INT8; strictly, if there is no memory for its operands. */
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan)
 {
     size_t missing = 0;
-    tmm_status status = tmm__xgemm__converted(p, plan, NULL, &missing);
+    tmm_status status = tmm__xconverted(p, plan, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__stands_for(kernel, p, p->batch);
-    status = tmm__xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
+    tmm_kernel kernel = tmm__xfits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = tmm__xstands_for(kernel, p, p->batch);
+    status = tmm__xtakes(kernel, p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, p);
 }
 #endif
 
 /* Products of a batch whose arguments have been checked. */
-static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__product *given,
-                                           long long batch)
+static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *given, long long batch)
 {
-    kernel = tmm__xgemm__stands_for(kernel, given, batch);
+    kernel = tmm__xstands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
     tmm__plan next;
-    tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
+    tmm_status status = chooses ? TMM_OK : tmm__xtakes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
-    if (chooses) status = tmm__xgemm__takes(plan->value, given);
-    tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
+    const tmm__plan *plan = tmm__xknown_plan(kernel, given, batch);
+    if (chooses) status = tmm__xtakes(plan->value, given);
+    tmm__xproduct p = tmm__xfirst_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xplan_by(plan->value, &p, &next);
             plan = &next;
         }
-        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xrow(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -17228,15 +16729,15 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
-    if (status == TMM_OK) status = tmm__xgemm__check_batch(&operands, strides, batch);
+    if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
     *tmm__device_of_product() = tmm__current_device();
-    status = tmm__xgemm__batch(kernel, &p, batch);
+    status = tmm__xbatch(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
         return tmm__blame_operand(&operands, status);
@@ -17272,22 +16773,21 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
+   Uses: launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
-static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm__load tmm__xplanned(const tmm__xproduct *p, const tmm__plan *plan)
 {
     const int simple = plan->value <= TMM_REGISTER_128 || plan->value == TMM_DIRECT;
-    tmm__load load = tmm__xgemm__load(p,
-                                      simple                     ? TMM__COST_SIMPLE
-                                      : plan->value == TMM_OUTER ? TMM__COST_OUTER
-                                                                 : TMM__COST_TENSOR,
-                                      plan->tile_m, plan->tile_n);
+    tmm__load load = tmm__xload(p,
+                                simple                     ? TMM__COST_SIMPLE
+                                : plan->value == TMM_OUTER ? TMM__COST_OUTER
+                                                           : TMM__COST_TENSOR,
+                                plan->tile_m, plan->tile_n);
     if (plan->value == TMM_DIRECT) load.copied = 0; /* neighbours find most of it in L1 */
 #if TMM__CONVERTS
-    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a product of
-       floats takes three, and so many bytes as tuning.h says, of which one of doubles takes 14. */
+    /* Tensor cores multiply 2048 pairs of FP16 in a clock (1024 before sm_90), of which a
+       product of floats takes three. Bytes are in tuning.h; a product of doubles takes 14. */
     const int capability = tmm__current_device()->capability;
     const double rate = TMM__IS_DOUBLE     ? tmm__tuned()->int8.rate / 14.125
                         : capability >= 90 ? 2048 / 3.0
@@ -17298,11 +16798,11 @@ static inline tmm__load tmm__xgemm__planned(const tmm__xgemm__product *p, const 
     return load;
 }
 
-static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__product *p,
-                                          const tmm__plan *plan, int chosen)
+static inline void tmm__xwrite_plan(tmm__text *t, const tmm__xproduct *p, const tmm__plan *plan,
+                                    int chosen)
 {
-    const tmm__load load = tmm__xgemm__planned(p, plan);
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(plan->value);
+    const tmm__load load = tmm__xplanned(p, plan);
+    const tmm__xkernel *row = tmm__xrow(plan->value);
     tmm__write(t, "%c %-13s", chosen ? '*' : ' ', tmm_kernel_string(plan->value));
     if (plan->time < HUGE_VAL)
         tmm__write(t, "%10.2f us", 1e-3 * plan->time);
@@ -17311,24 +16811,21 @@ static inline void tmm__xgemm__write_plan(tmm__text *t, const tmm__xgemm__produc
     tmm__write(t, "  tile %d x %d, instance %d", plan->tile_m, plan->tile_n, plan->instance);
     tmm__write_cut(t, plan);
     tmm__write(t, "; bound by %s", tmm__bound(&load));
-    if (row->competes == NULL || !tmm__xgemm__eligible(row, p)) tmm__write(t, "; only by name");
+    if (row->competes == NULL || !tmm__xeligible(row, p)) tmm__write(t, "; only by name");
     tmm__write(t, "\n");
 }
 
-/* A line for each kernel: the chosen one, others by the time that they should take, then those that
-   do not take the product. */
-static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__product *p,
-                                             tmm_kernel chosen)
+/* A line for each kernel: the chosen one, others by predicted time, then those that refuse. */
+static inline void tmm__xwrite_kernels(tmm__text *t, const tmm__xproduct *p, tmm_kernel chosen)
 {
     tmm__plan plans[TMM_KERNEL_COUNT];
     int count = 0;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        if (tmm__xgemm__row((tmm_kernel)k) == NULL ||
-            tmm__xgemm__takes((tmm_kernel)k, p) != TMM_OK ||
-            tmm__xgemm__stands_for((tmm_kernel)k, p, p->batch) != (tmm_kernel)k)
+        if (tmm__xrow((tmm_kernel)k) == NULL || tmm__xtakes((tmm_kernel)k, p) != TMM_OK ||
+            tmm__xstands_for((tmm_kernel)k, p, p->batch) != (tmm_kernel)k)
             continue;
         tmm__plan plan;
-        tmm__xgemm__plan_by((tmm_kernel)k, p, &plan);
+        tmm__xplan_by((tmm_kernel)k, p, &plan);
         int at = count++;
         for (; at > 0 && plans[at - 1].value != chosen &&
                (plan.value == chosen || plan.time < plans[at - 1].time);
@@ -17336,15 +16833,14 @@ static inline void tmm__xgemm__write_kernels(tmm__text *t, const tmm__xgemm__pro
             plans[at] = plans[at - 1];
         plans[at] = plan;
     }
-    for (int n = 0; n < count; n++) tmm__xgemm__write_plan(t, p, &plans[n], n == 0);
+    for (int n = 0; n < count; n++) tmm__xwrite_plan(t, p, &plans[n], n == 0);
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm_kernel kernel = (tmm_kernel)k,
-                         other = tmm__xgemm__stands_for(kernel, p, p->batch);
-        if (tmm__xgemm__row(kernel) == NULL) continue;
+        const tmm_kernel kernel = (tmm_kernel)k, other = tmm__xstands_for(kernel, p, p->batch);
+        if (tmm__xrow(kernel) == NULL) continue;
         if (other != kernel)
             tmm__write(t, "  %-13s  no: it stands for %s here\n", tmm_kernel_string(kernel),
                        tmm_kernel_string(other));
-        else if (tmm__xgemm__takes(kernel, p) != TMM_OK)
+        else if (tmm__xtakes(kernel, p) != TMM_OK)
             tmm__write(t, "  %-13s  no: %s\n", tmm_kernel_string(kernel), tmm__message());
     }
 }
@@ -17363,33 +16859,32 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, neither TMM_AUTO nor TMM_AUTO_TENSOR",
                          (int)kernel);
-    if ((opA != TMM_OP_N && opA != TMM_OP_T) || (opB != TMM_OP_N && opB != TMM_OP_T))
-        return tmm__fail(TMM_ERROR_ARGUMENT, "op%c is %d, which is no tmm_op",
-                         opA == TMM_OP_N || opA == TMM_OP_T ? 'B' : 'A',
-                         opA == TMM_OP_N || opA == TMM_OP_T ? (int)opB : (int)opA);
     if (M < 1 || N < 1 || K < 1 || batch < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is less than 1",
                          M < 1   ? "M"
                          : N < 1 ? "N"
                          : K < 1 ? "K"
                                  : "batch");
+    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 0};
+    const tmm_status status = tmm__check_sizes(&sizes);
+    if (status != TMM_OK) return status;
     if (!tmm__pretend(gpu, &device, kernels))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "gpu is '%s': no GPU that this header has measured has that in its name",
                          gpu);
     memcpy(message, tmm__message(), sizeof message);
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     tmm__plan best;
     p.alpha = 1, p.ldc = N;
     if (batch > 1) p.strideA = M * K, p.strideB = K * N, p.strideC = M * N;
     *tmm__device_of_product() = &device;
-    tmm__xgemm__choose(&p, batch, tensor, &best);
-    p = tmm__xgemm__compared(&p, batch, tensor);
+    tmm__xchoose(&p, batch, tensor, &best);
+    p = tmm__xcompared(&p, batch, tensor);
     tmm__write(&t, "%lld x %lld x %lld, batch %lld, on %s%s, sm_%d with %d multiprocessors: %s\n",
                M, N, K, batch, strncmp(device.gpu.device, "by ", 3) == 0 ? "a GPU " : "",
                device.gpu.device, device.capability, device.processors,
                tmm_kernel_string(best.value));
-    tmm__xgemm__write_kernels(&t, &p, best.value);
+    tmm__xwrite_kernels(&t, &p, best.value);
     if (device.capability >= 90 && !TMM__CLUSTER_LAUNCH)
         tmm__write(&t, "Without clusters, which this program was not compiled for.\n");
     *tmm__device_of_product() = NULL;
@@ -17401,12 +16896,12 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: launch/plan.h, launch/product.h, once/, type/dispatch.h. Used by: callers. */
+   Uses: launch/, once/, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
-    const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
+    const long long most = tmm__xconverted_most, elements = 1ll << 58; /* in size_t */
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
@@ -17414,13 +16909,13 @@ TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(TMM__CONVERTING), lines, K);
-    if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
+    if (lines > 0 && K > 0) *bytes = tmm__xprepared_bytes(lines, K);
     return TMM_OK;
 }
 
 /* Prepares what `request` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t bytes,
-                                             tmm_prepared *prepared, tmm_stream stream)
+static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes,
+                                       tmm_prepared *prepared, tmm_stream stream)
 {
     const int is_B = request->is_B;
     const tmm_op op = request->op;
@@ -17452,7 +16947,7 @@ static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    if (needed > 0) status = tmm__xgemm__convert_once(request, (char *)memory, stream);
+    if (needed > 0) status = tmm__xconvert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -17468,7 +16963,7 @@ TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, con
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
-    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xprepare(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
@@ -17477,7 +16972,7 @@ TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, con
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
-    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xprepare(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
@@ -17490,8 +16985,8 @@ TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 }
 
 /* An error if the product is too large, or if what is prepared does not fit it. */
-static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, long long K,
-                                                    const tmm_tensor_options *options)
+static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
@@ -17522,22 +17017,22 @@ static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, lo
 }
 
 /* What options are if there are none. */
-static const tmm_tensor_options tmm__xgemm__no_options = {NULL, NULL};
+static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
-    if (options == NULL) options = &tmm__xgemm__no_options;
-    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
-    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
+    if (options == NULL) options = &tmm__xno_options;
+    tmm_status status = tmm__xcheck_prepared(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xconverted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
-    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
     return TMM_OK;
 }
 
@@ -17547,8 +17042,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
-    if (options == NULL) options = &tmm__xgemm__no_options;
-    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
+    if (options == NULL) options = &tmm__xno_options;
+    tmm_status status = tmm__xcheck_prepared(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -17561,7 +17056,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
         if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
-        const long long bytes = (long long)tmm__xgemm__prepared_bytes(ready->lines, K);
+        const long long bytes = (long long)tmm__xprepared_bytes(ready->lines, K);
         const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
         const tmm__area area = tmm__area_of_operand(&operands, 2);
         if (bytes > 0 && tmm__areas_meet(&memory, &area))
@@ -17570,25 +17065,24 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
+    if ((TMM_SUM)alpha == 0 || !tmm__xconverted_fits(M, N, K))
         return tmm__xgemm_with(TMM__CONVERTING, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
                                ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xconverted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
 }
 #endif
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
+   Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_TYPE *C)
@@ -17604,64 +17098,60 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
                                (TMM_TYPE)0, C, N, NULL);
 #endif
-    size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
-    size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
-    TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    static const char *const names[3] = {"A", "B", "C"};
+    static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
+                                         "cudaMalloc for C"};
+    const void *const from[3] = {A, B, C};
+    const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
+                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+    void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
-    status = tmm__is_staged("A", A, bytesA, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
-    if (status != TMM_OK) return status;
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__is_staged(names[n], from[n], bytes[n], &staged);
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
-    status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMalloc(&device[n], bytes[n]), calls[n]);
+    for (int n = 0; n < 2 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
+                           n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dA, A, bytesA, cudaMemcpyHostToDevice), "copy of A to the device");
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
+                            (TMM_TYPE *)device[2], N, 0);
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
-    if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
-                            (TMM_TYPE)0, dC, N, 0);
-    if (status == TMM_OK)
-        status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
+        status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
     /* cudaFree(NULL) does nothing. An error here would only repeat an earlier one. */
-    void *const memory[3] = {dA, dB, dC};
-    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(memory[n]));
+    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(device[n]));
     return status;
 }
 
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
-static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xproduct *p)
 {
 #if TMM__CONVERTS
-    tmm__xgemm__product square =
-        tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    tmm__xproduct square = tmm__xmake_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm__xgemm__choice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
-    if (kernel == TMM__CONVERTING && tmm__xgemm__converted_fits(p->M, p->N, p->K)) return kernel;
+        kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
+    if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    if (kernel == TMM_AUTO && tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p))
-        kernel = TMM_TENSOR;
+    if (kernel == TMM_AUTO && tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p)) kernel = TMM_TENSOR;
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
-        tmm__xgemm__fits(TMM_PIPELINED, p))
+        tmm__xfits(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
 #endif
-    return tmm__xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
+    return tmm__xresolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
-static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block_product *block,
-                                           tmm_stream stream)
+static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_product *block,
+                                     tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
@@ -17675,18 +17165,17 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (K <= 0)
         return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
-    tmm__xgemm__product p =
-        tmm__xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
     p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
-    const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
+    const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm__xgemm__plan_by(kernel, &p, &plan);
-        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xplan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xconverted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",
@@ -17695,8 +17184,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     }
 #endif
     p.allowed = job->allowed;
-    tmm_status status = tmm__xgemm__takes(kernel, &p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, &p);
+    tmm_status status = tmm__xtakes(kernel, &p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17716,19 +17205,19 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     tmm__job job;
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = (TMM_SUM)alpha == 0 ? 0 : K;
+    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
     job.size = sizeof(TMM_TYPE);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xgemm__block;
+    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
 /* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
-static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
-                                                long long M, long long N, long long K, int reads)
+static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part *p, long long M,
+                                          long long N, long long K, int reads)
 {
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
@@ -17744,8 +17233,7 @@ static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tm
 }
 
 /* An error if C of a part has an element in common with A or B of any. */
-static inline tmm_status tmm__xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
-                                                 int count)
+static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *parts, int count)
 {
     const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
     const long long N = job->N, K = job->K;
@@ -17793,7 +17281,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm__xgemm__check_part(opA, opB, p, M, N, K, reads);
+        status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -17817,40 +17305,23 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xgemm__block;
-    status = tmm__xgemm__check_parts(&job, parts, count);
+    job.launch = tmm__xblock;
+    status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: once/. Used by: callers. */
+   Uses: launch/product.h, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* The arguments of tmm_?gemm_cpu. */
-typedef struct tmm__xcpu__product {
-    tmm_op opA, opB;
-    long long M, N, K;
-    TMM_TYPE alpha;
-    const TMM_TYPE *A;
-    long long lda;
-    const TMM_TYPE *B;
-    long long ldb;
-    TMM_TYPE beta;
-    TMM_TYPE *C;
-    long long ldc;
-} tmm__xcpu__product;
-
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
-static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product *p, long long i0,
-                                                       long long j0)
+static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long long i0, long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
     const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
-    const int nA = p->opA == TMM_OP_N, nB = p->opB == TMM_OP_N;
-    const long long rsA = nA ? p->lda : 1, csA = nA ? 1 : p->lda; /* from row to row, ... */
-    const long long rsB = nB ? p->ldb : 1, csB = nB ? 1 : p->ldb;
+    const long long csA = p->csA;
     int rows = (int)tmm__min(p->M - i0, TMM__CPU_ROWS);
     int cols = (int)tmm__min(p->N - j0, TMM__CPU_COLS);
     memset(sum, 0, sizeof sum);
@@ -17858,9 +17329,10 @@ static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product 
     for (long long k0 = 0; k0 < p->K; k0 += TMM__CPU_DEPTH) {
         int depth = (int)tmm__min(p->K - k0, TMM__CPU_DEPTH);
         for (int k = 0; k < depth; k++)
-            for (int j = 0; j < cols; j++) b[k][j] = (TMM_SUM)p->B[(k0 + k) * rsB + (j0 + j) * csB];
+            for (int j = 0; j < cols; j++)
+                b[k][j] = (TMM_SUM)p->B[(k0 + k) * p->rsB + (j0 + j) * p->csB];
         for (int i = 0; i < rows; i++) {
-            const TMM_TYPE *a = p->A + (i0 + i) * rsA + k0 * csA;
+            const TMM_TYPE *a = p->A + (i0 + i) * p->rsA + k0 * csA;
             TMM_SUM *s = sum[i];
             int k = 0;
             for (; k + 4 <= depth; k += 4) { /* a sum is loaded and stored once for four k */
@@ -17883,26 +17355,24 @@ static inline TMM__OPTIMIZE void tmm__xgemm__cpu_block(const tmm__xcpu__product 
         }
 }
 
-/* Checks the arguments and computes all blocks of C; with threads > 1 and OpenMP, on these threads.
-   */
-static inline tmm_status tmm__xgemm__cpu(tmm__xcpu__product product, int threads)
+/* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
+                                   TMM_TYPE *C, int threads)
 {
-    tmm__xcpu__product *p = &product;
-    const int reads_AB = (TMM_SUM)p->alpha != 0;
-    const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
-                                    p->A,   p->lda,           p->B,    p->ldb, p->C,
-                                    p->ldc, sizeof(TMM_TYPE), reads_AB};
-    tmm_status status = tmm__check_gemm(&operands);
-    if (status != TMM_OK || p->M == 0 || p->N == 0) return status;
-    if ((TMM_SUM)p->alpha == 0) p->K = 0;
-    if (p->K == 0) p->alpha = (TMM_TYPE)0; /* alpha may be infinite */
-    long long across = (p->N - 1) / TMM__CPU_COLS + 1, down = (p->M - 1) / TMM__CPU_ROWS + 1;
+    tmm_status status = tmm__check_gemm(o);
+    if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
+    const long long K = o->reads_AB ? o->K : 0;
+    tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
+    p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
+    p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
+    p.beta = beta, p.C = C, p.ldc = o->ldc;
+    long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
     for (long long block = 0; block < across * down; block++)
-        tmm__xgemm__cpu_block(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
+        tmm__xcpu_block(&p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
@@ -17911,8 +17381,9 @@ TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long
                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                   long long ldc)
 {
-    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm__xgemm__cpu(product, 1);
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    return tmm__xcpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -17921,12 +17392,12 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
-    const tmm__xcpu__product product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
-    return tmm__xgemm__cpu(product, threads > 0 ? threads : omp_get_max_threads());
+    return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
 #else
-    (void)opA, (void)opB, (void)M, (void)N, (void)K, (void)alpha, (void)A, (void)lda, (void)B;
-    (void)ldb, (void)beta, (void)C, (void)ldc;
+    (void)operands, (void)beta;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "built without OpenMP: compile with nvcc -Xcompiler -fopenmp");
 #endif
@@ -17992,162 +17463,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 /* src/tiledmm/once/give_back.h. Macros of the caller are as they were.
    Uses: once/set_aside.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY) && !defined(__CUDACC_RTC__)
-#pragma pop_macro("A")
-#pragma pop_macro("ABr")
-#pragma pop_macro("ACROSS")
-#pragma pop_macro("AHEAD")
-#pragma pop_macro("ALIGNED_ROWS")
-#pragma pop_macro("ALIGNS")
-#pragma pop_macro("ALONG")
-#pragma pop_macro("ALONG_K")
-#pragma pop_macro("ANY")
-#pragma pop_macro("AREA")
-#pragma pop_macro("AT_ONCE")
-#pragma pop_macro("As")
-#pragma pop_macro("B")
-#pragma pop_macro("BLOCK")
-#pragma pop_macro("BLOCKS_A")
-#pragma pop_macro("BLOCKS_B")
-#pragma pop_macro("BYTES")
-#pragma pop_macro("Br")
-#pragma pop_macro("Bs")
-#pragma pop_macro("C")
-#pragma pop_macro("CHOICES")
-#pragma pop_macro("CLUSTER")
-#pragma pop_macro("COLS")
-#pragma pop_macro("COPIES")
-#pragma pop_macro("COPY_AT")
-#pragma pop_macro("COUNT")
-#pragma pop_macro("Cr")
-#pragma pop_macro("DATA_PARALLEL")
-#pragma pop_macro("DEEP")
-#pragma pop_macro("DEPTH")
-#pragma pop_macro("DOUBTFUL")
-#pragma pop_macro("DOUBTFUL_SMALL")
-#pragma pop_macro("DOWN")
-#pragma pop_macro("EDGE")
-#pragma pop_macro("END")
-#pragma pop_macro("FIRST")
-#pragma pop_macro("FLUSH")
-#pragma pop_macro("FOURS")
-#pragma pop_macro("GRAIN")
-#pragma pop_macro("GROUPS")
-#pragma pop_macro("HALF")
-#pragma pop_macro("HALVES")
-#pragma pop_macro("K")
-#pragma pop_macro("K_GROUPS")
-#pragma pop_macro("L")
-#pragma pop_macro("LANES")
-#pragma pop_macro("LAST")
-#pragma pop_macro("LDA")
-#pragma pop_macro("LDB")
-#pragma pop_macro("LDC")
-#pragma pop_macro("LDS")
-#pragma pop_macro("LEAST_STEPS")
-#pragma pop_macro("LINES")
-#pragma pop_macro("LINES_A")
-#pragma pop_macro("LINES_B")
-#pragma pop_macro("LINES_M")
-#pragma pop_macro("LINES_N")
-#pragma pop_macro("LIST")
-#pragma pop_macro("M")
-#pragma pop_macro("MANY")
-#pragma pop_macro("MATRICES")
-#pragma pop_macro("MOST_PARTS")
-#pragma pop_macro("MOST_ROUNDS")
-#pragma pop_macro("MOST_TURNS")
-#pragma pop_macro("N")
-#pragma pop_macro("P")
-#pragma pop_macro("PAIRS")
-#pragma pop_macro("PART")
-#pragma pop_macro("PASSES")
-#pragma pop_macro("PASSES_A")
-#pragma pop_macro("PIECES")
-#pragma pop_macro("PITCH")
-#pragma pop_macro("PITCH_A")
-#pragma pop_macro("PITCH_B")
-#pragma pop_macro("Q")
-#pragma pop_macro("QUADS")
-#pragma pop_macro("R")
-#pragma pop_macro("REJECTED")
-#pragma pop_macro("REJECTED_SMALL")
-#pragma pop_macro("RING")
-#pragma pop_macro("ROWS")
-#pragma pop_macro("ROW_BLOCKS")
-#pragma pop_macro("S")
-#pragma pop_macro("SIZE")
-#pragma pop_macro("SLOTS")
-#pragma pop_macro("SPARSE")
-#pragma pop_macro("SQUARE")
-#pragma pop_macro("STAGE")
-#pragma pop_macro("STAGED_ROWS")
-#pragma pop_macro("STAGES")
-#pragma pop_macro("STAGES_1")
-#pragma pop_macro("STAGES_2")
-#pragma pop_macro("STAGE_A")
-#pragma pop_macro("STEP")
-#pragma pop_macro("STEPS")
-#pragma pop_macro("STILL")
-#pragma pop_macro("STORED")
-#pragma pop_macro("STORED_ROWS")
-#pragma pop_macro("STRIDE")
-#pragma pop_macro("SUMS")
-#pragma pop_macro("S_COPIES")
-#pragma pop_macro("THREADS")
-#pragma pop_macro("THROUGH")
-#pragma pop_macro("TILE")
-#pragma pop_macro("TILE_COLS")
-#pragma pop_macro("TILE_M")
-#pragma pop_macro("TILE_N")
-#pragma pop_macro("TN")
-#pragma pop_macro("UNIT")
-#pragma pop_macro("UNROLL")
-#pragma pop_macro("VECTOR")
-#pragma pop_macro("VECTORS")
-#pragma pop_macro("WARPS")
-#pragma pop_macro("WARPS_ACROSS")
-#pragma pop_macro("WIDE")
-#pragma pop_macro("WIDE_PASSES")
-#pragma pop_macro("WIDTH")
-#pragma pop_macro("X")
-#pragma pop_macro("a")
-#pragma pop_macro("b")
-#pragma pop_macro("block")
-#pragma pop_macro("c")
-#pragma pop_macro("cols")
-#pragma pop_macro("d")
-#pragma pop_macro("depth")
-#pragma pop_macro("e")
-#pragma pop_macro("g")
-#pragma pop_macro("h")
-#pragma pop_macro("height")
-#pragma pop_macro("i")
-#pragma pop_macro("j")
-#pragma pop_macro("k")
-#pragma pop_macro("l")
-#pragma pop_macro("m")
-#pragma pop_macro("max")
-#pragma pop_macro("min")
-#pragma pop_macro("n")
-#pragma pop_macro("near")
-#pragma pop_macro("o")
-#pragma pop_macro("p")
-#pragma pop_macro("q")
-#pragma pop_macro("r")
-#pragma pop_macro("rows")
-#pragma pop_macro("s")
-#pragma pop_macro("size")
-#pragma pop_macro("small")
-#pragma pop_macro("t")
-#pragma pop_macro("threads")
-#pragma pop_macro("tile")
-#pragma pop_macro("u")
-#pragma pop_macro("v")
-#pragma pop_macro("w")
-#pragma pop_macro("width")
-#pragma pop_macro("x")
-#pragma pop_macro("y")
-#pragma pop_macro("z")
+TMM__WORDS(TMM__POP)
 #if TMM__HOST && defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

@@ -63,7 +63,7 @@ CHECK(float, s, ldexp(1, -24))
 /* program KERNEL [INSTANCE]: multiplies by it, of float and double where there is such a kernel. */
 int main(int count, char **names)
 {
-    static const int shapes[][4] = {{200, 90, 33, 1}, {128, 64, 40, 0}, {256, 128, 72, 2}, {33, 65, 130, 3},
+    static const int shapes[][4] = {{200, 90, 33, 1}, {128, 64, 40, 0}, {256, 128, 72, 1}, {33, 65, 130, 3},
                                     {30, 600, 40, 2}, {300, 7, 129, 0}, {300, 7, 130, 3}, {300, 3, 129, 1},
                                     {300, 14, 130, 1}, {300, 13, 130, 3}}; /* and ops */
     double worst = count < 2 ? INFINITY : 0;
@@ -100,7 +100,7 @@ example "add an instance"
 example "add a kernel"
 edit 's/(_(1, 8) _(2, 16)) _(3, 32)/(_(2, 8) _(3, 16)) _(1, 32)/' kernels/simple/shared.cuh
 edit 's/_(1, 64, 4)) _(2, 128, 8)/_(3, 64, 4)) _(2, 128, 8)/' kernels/simple/register.cuh
-edit 's/, 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME)/& TMM__IF_FLOAT(_(5, _nt, 2, 16, TMM__ALONG_K, TMM__ALONG_K))/' kernels/pipelined/sizes.h
+edit 's/(sizeof(TMM_TYPE)), 8)/& TMM__IF_FLOAT(_(5, _one, 1, 16))/' kernels/pipelined/sizes.h
 edit 's/TMM__IF_FLOAT(_(2, k_4/TMM__IF_FLOAT(_(1, k_8, 1, 8) _(2, k_4/' kernels/skinny/sizes.h
 edit 's/define TMM__OUTER_LIST(_)/& _(5, tall, 16, 16)/' kernels/outer/sizes.h
 edit 's/TMM__IF_FLOAT(_(4, 3, 3)/TMM__IF_FLOAT(_(3, 2, 2) _(4, 3, 3)/' kernels/narrow/sizes.h
@@ -132,7 +132,7 @@ works "add an instance" small - tmm_sgemm_small_64x32
 works "add a kernel" strided - tmm_sgemm_strided tmm_dgemm_strided
 works "SHARED, in another order" shared_32 - tmm_sgemm_shared_32 tmm_dgemm_shared_32
 works "REGISTER, in another order" register_64 - tmm_sgemm_register_64 tmm_dgemm_register_128
-works "PIPELINED, an instance for A B^T" pipelined 1 tmm_sgemm_pipelined_nt
+works "PIPELINED, an instance with one block to a multiprocessor" pipelined 1 tmm_sgemm_pipelined_one
 works "SKINNY, a width of 8" skinny - tmm_sgemm_skinny_k_8
 works "OUTER, another tile" outer 0 tmm_sgemm_outer_tall tmm_dgemm_outer_tall
 works "NARROW, 2 groups" narrow 0 tmm_sgemm_narrow_2
@@ -190,7 +190,7 @@ instance small "_(5, 48x32, 48, 32)" "TMM__SMALL_LIST: rows and columns of a til
 instance skinny "TMM__IF_FLOAT(_(1, k_12, 1, 12))" "TMM__SKINNY_LIST: a width must be"
 instance outer "_(5, six, 6, 32)" "TMM__OUTER_LIST: lanes must be a power of two"
 instance tensor "_(5, 64x32, 1, 2, 2, 4)" "TMM__TENSOR_LIST: a tile of 64 x 64 or less"
-refused 's/, 8, TMM__AT_RUN_TIME/, 16, TMM__AT_RUN_TIME/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: a thread has 8 rows"
+refused 's/_tn, 2, 16/_tn, 2, 12/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: a thread has 8 rows"
 refused 's/_(3, 32)/_(3, 24)/' kernels/simple/shared.cuh "TMM__SHARED_LIST must have 8, 16 and 32"
 refused 's/_(1, 64, 4)/_(1, 64, 8)/' kernels/simple/register.cuh "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4"
 refused 's/128x128, 4, 3, 1/128x128, 3, 3, 1/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: a warp has 2 or 4 matrices"
@@ -240,7 +240,7 @@ end_refused
 begin_refused
 number narrow PLACES 128 "must be 128, 64 and 512"
 number narrow STAGES 6 "fit into the 99 KB"
-refused 's/_(1, _any/_(5, _nt, 2, 16, TMM__ALONG_K, TMM__ALONG_K) &/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: the first instance must be"
+refused 's/_(1, _any/_(5, _one, 1, 16) &/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: the first instance must be"
 refused 's/? 4 : 3/? 4 : 4/' kernels/tensor/sizes.h "TMM__TENSOR_STAGES must be 2 at least"
 instance outer "_(5, tall, 16, 1)" "TMM__OUTER_LIST: lanes must be"
 end_refused

@@ -52,7 +52,7 @@ done
 # ---- compilers ------------------------------------------------------------------------------------
 # All of these macros at once, from a program's first lines; T is a type, and a tile is asked for.
 values=$({
-    sed -n 's/^#pragma push_macro("\(.*\)")/\1/p' tiledmm.cuh raytrace.cuh
+    sed -n 's/^#undef \([A-Za-z]\w*\)$/\1/p' tiledmm.cuh raytrace.cuh | grep -viE '^(tmm|rayt)_'
     printf '%s\n' "${usual[@]}"
 } | sort -u | grep -vE '^(near|far|small|min|max|T|i)$')
 {

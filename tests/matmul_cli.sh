@@ -356,7 +356,7 @@ check "a shared kernel that leaves out a k: the CSV says wrong" csv_says_wrong
 # One element that is wrong, which none of the 2000 is: the projection finds it.
 # In the same program, a kernel that takes no product of K = 7.
 wrong_header "a kernel that leaves out the last element" 's/^    \*C = value;/    if (row != 99 || col != 99) *C = value;/
-    /gemm__outer_takes/,/^}/s/p->K <= INT_MAX/p->K != 7/'
+    /check_k(const/,/^}/s/if (p->K <=/if ((row->value != TMM_OUTER || p->K != 7) \&\& p->K <=/'
 run 100
 global_is_wrong() { failed && table | grep -q '^global.*WRONG'; }
 check "a kernel that leaves out the last element: WRONG, Test FAILED" global_is_wrong

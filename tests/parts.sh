@@ -96,7 +96,7 @@ functions() {
             inside = 0
             kind = "host"
             if (head ~ /_API /) kind = "public"
-            if (head ~ /__device__/) kind = "device"
+            if (head ~ /__device__|TMM__DEVICE/) kind = "device"
             if (head ~ /_KERNEL /) kind = "kernel"
             print kind, FNR - first + 1, parameters(head), FILENAME ":" first
         }'
@@ -198,10 +198,10 @@ if have python3; then
             ok "uses.py finds: $1"
         fi
     }
-    found "kernels/outer/sizes.h: Uses" kernels/outer/sizes.h 's|Uses: [^.]*\.h|Uses: once/nothing.h|'
-    found "kernels/narrow/launch.h uses TMM__OUTER_MOST" kernels/narrow/launch.h 's/enum { MOST_PARTS = 64/enum { MOST_PARTS = TMM__OUTER_MOST/'
+    found "kernels/outer/sizes.h: Uses" kernels/outer/sizes.h 's|Uses: [^.]*\.|Uses: once/nothing.h.|'
+    found "kernels/narrow/launch.h uses TMM__OUTER_MOST" kernels/narrow/launch.h 's/most_parts = 64/most_parts = TMM__OUTER_MOST/'
     found "host/job.h uses TMM__TENSOR_DEPTH" host/job.h '$s/^/enum { tmm__planted = TMM__TENSOR_DEPTH };\n/'
-    found "type/dispatch.h uses TMM__SKINNY_MOST" type/dispatch.h 's/tmm__xgemm__skinny_fits(p))/p->M <= TMM__SKINNY_MOST)/'
+    found "type/dispatch.h uses TMM__SKINNY_MOST" type/dispatch.h 's/tmm__xskinny_fits(p))/p->M <= TMM__SKINNY_MOST)/'
 else
     skip "first lines name who uses what" "python3 is not installed"
 fi

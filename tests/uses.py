@@ -17,7 +17,7 @@ EVERYWHERE = {"once/set_aside.h", "once/give_back.h", "once/names.h", "type/begi
 SETTING = {"ready_made.h", "type/instances.h"}
 # Options of the caller; and functions that are declared low and defined high, by which a launcher
 # reaches another kernel.
-APART = {"TMM_TILE", "TMM_EPILOGUE", "tmm__xgemm__row", "tmm__xgemm__split"}
+APART = {"TMM_TILE", "TMM_EPILOGUE", "tmm__xrow", "tmm__xsplit"}
 # These declare what later parts define.
 DECLARING = {"once/functions.h": r"once/", "type/api.h": r"once/", "checks.h": r"once/"}
 # What a part may use: (its path, what it must not use, why). The first group of a path is {}.
@@ -57,15 +57,18 @@ def defined(code):
     return {name for name in names if WORD.fullmatch(name)}
 
 
-def grouped(parts, all_parts):
-    """Three parts of a folder or more, or all of a folder of several, are named as the folder."""
+def grouped(parts, own):
+    """Parts of folder `own` by their files; three of them or more, or two of another folder, as the folder."""
     folders = {}
     for part in parts:
         folders.setdefault(part.rsplit("/", 1)[0] if "/" in part else "", []).append(part)
     entries = []
     for folder in sorted(folders):
         inside = sorted(folders[folder])
-        entries += [folder + "/"] if folder and len(inside) >= 3 else inside
+        if folder and len(inside) >= (3 if folder == own else 2):
+            entries.append(folder + "/")
+        else:
+            entries += [part.rsplit("/", 1)[-1] for part in inside] if folder == own else inside
     # several kernels, too
     kernels = [e for e in entries if re.match(r"kernels/(?!common)", e)]
     if len({e.split("/")[1] for e in kernels}) >= 4:
@@ -116,10 +119,11 @@ def main():
         head = HEAD.match(text)
         if part in EVERYWHERE or not head:
             continue
-        used = grouped(users[part], order)
+        own = part.rpartition("/")[0]
+        used = grouped(users[part], own)
         if re.search(r"^(?:TMM|RAYT)_API\b", text, re.M) or not used:
             used = "callers" if not used else used + ", callers"
-        says = f"Uses: {grouped(uses[part], order) or 'nothing'}. Used by: {used}."
+        says = f"Uses: {grouped(uses[part], own) or 'nothing'}. Used by: {used}."
         if " ".join(("Uses: " + head["says"]).split()) == says and not write:
             continue
         if not write:

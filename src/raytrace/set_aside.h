@@ -1,5 +1,5 @@
 /* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: config.h, kernels/instances.h. Used by: callers. */
+   Uses: config.h, kernels/instances.h. Used by: give_back.h. */
 #if !defined(RAYT__EMIT)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
@@ -13,69 +13,52 @@
 #endif
 #endif
 #else
-#pragma push_macro("EDGE")
+/* Each word stands here twice, for a macro cannot undefine another. */
+/* clang-format off */
+#define RAYT__WORDS(_) \
+    _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
+    _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(height) _(i) _(k) _(min) _(n) _(p) _(r) \
+    _(rows) _(s) _(size) _(tile) _(w) _(width) _(x) _(y) _(z)
+/* clang-format on */
+#ifdef _MSC_VER
+#define RAYT__PRAGMA(x) __pragma(x)
+#else
+#define RAYT__PRAGMA(x) _Pragma(#x)
+#endif
+#define RAYT__PUSH(word) RAYT__PRAGMA(push_macro(#word))
+#define RAYT__POP(word)  RAYT__PRAGMA(pop_macro(#word))
+RAYT__WORDS(RAYT__PUSH)
 #undef EDGE
-#pragma push_macro("IN_FLIGHT")
 #undef IN_FLIGHT
-#pragma push_macro("LANE_H")
 #undef LANE_H
-#pragma push_macro("LANE_W")
 #undef LANE_W
-#pragma push_macro("REGIONS")
 #undef REGIONS
-#pragma push_macro("REGIONS_ACROSS")
 #undef REGIONS_ACROSS
-#pragma push_macro("REGION_H")
 #undef REGION_H
-#pragma push_macro("REGION_W")
 #undef REGION_W
-#pragma push_macro("WARPS")
 #undef WARPS
-#pragma push_macro("a")
 #undef a
-#pragma push_macro("b")
 #undef b
-#pragma push_macro("block")
 #undef block
-#pragma push_macro("c")
 #undef c
-#pragma push_macro("depth")
 #undef depth
-#pragma push_macro("g")
 #undef g
-#pragma push_macro("h")
 #undef h
-#pragma push_macro("height")
 #undef height
-#pragma push_macro("i")
 #undef i
-#pragma push_macro("k")
 #undef k
-#pragma push_macro("min")
 #undef min
-#pragma push_macro("n")
 #undef n
-#pragma push_macro("p")
 #undef p
-#pragma push_macro("r")
 #undef r
-#pragma push_macro("rows")
 #undef rows
-#pragma push_macro("s")
 #undef s
-#pragma push_macro("size")
 #undef size
-#pragma push_macro("tile")
 #undef tile
-#pragma push_macro("w")
 #undef w
-#pragma push_macro("width")
 #undef width
-#pragma push_macro("x")
 #undef x
-#pragma push_macro("y")
 #undef y
-#pragma push_macro("z")
 #undef z
 #endif
 

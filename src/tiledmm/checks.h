@@ -129,7 +129,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
     if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
     if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
-    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
+    double *of_B = r + N, *of_AB = of_B + K, *of_C = of_AB + M;
 
     double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
     double normB = 0, largest = 0; /* normB: the Frobenius norm */
@@ -138,11 +138,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     normB = sqrt(normB);
     for (int trial = 0; trial < trials; trial++) {
         tmm__random_signs(&seed, N, r);
-        tmm__matvec(type, K, N, B, ldb, r, Br);
-        tmm__matvec(type, M, K, A, lda, Br, ABr);
-        tmm__matvec(type, M, N, C, ldc, r, Cr);
+        tmm__matvec(type, K, N, B, ldb, r, of_B);
+        tmm__matvec(type, M, K, A, lda, of_B, of_AB);
+        tmm__matvec(type, M, N, C, ldc, r, of_C);
         for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
+            double residual = fabs(of_C[i] - of_AB[i]), norm = 0;
             if (residual == 0) continue;
             if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
             double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);

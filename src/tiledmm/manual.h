@@ -179,13 +179,13 @@
    do without, and sum in fewer slices. TMM_TENSOR is for TMM_TYPE double, on devices that give a
    block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
    Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
-   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
-   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time), and up to 256 KB
-   a multiprocessor for parts of K where tiles are few; without that it is TMM_PIPELINED. Elements
-   of C for which FP16 does not suffice are summed in float, at a fraction of the speed. Their row of
-   op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to 2^34 (K =
-   22250) in magnitude, zeros apart, and they are below some 2^-23 of the product of the largest
-   elements of row and column. If many are like that, take TMM_PIPELINED.
+   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, with M, N and
+   K rounded up to 64, and a quarter of a byte for each of C; of batches 1 GiB at a time. Where tiles
+   are few, parts of K take up to 256 KB a multiprocessor. Without memory it is TMM_PIPELINED.
+   Elements of C for which FP16 does not suffice are summed in float, at a fraction of the speed.
+   Their row of op(A) or column of op(B) has NaN or infinity; or it spans more than 2^28 (K = 64) to
+   2^34 (K = 22250) in magnitude, zeros apart. Of the latter only elements below some 2^-23 of the
+   largest possible product count. If many are like that, take TMM_PIPELINED.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -198,8 +198,8 @@
    Of each thread, until it ends: the sentence of tmm_last_error(), what is known of devices and
    kernels, and its latest plans, some 110 KB. No thread, stream or event outlives a call; the current
    device stays.
-   CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
-   call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
+   CUDA has one record a thread for its last error. An older one of the caller's is not blamed on a
+   call of this header. It stays there unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals

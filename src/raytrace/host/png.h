@@ -1,5 +1,5 @@
 /* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, host/files.h, host/status.h, kernels/instances.h.
+   Uses: config.h, types.h, files.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG

@@ -1,5 +1,5 @@
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, host/checks.h, host/status.h, kernels/instances.h.
+   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
    Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW

@@ -1,5 +1,5 @@
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
-   Uses: intersection.cuh, kernels/culling.cuh, kernels/instances.h. Used by: callers. */
+   Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can

@@ -1,7 +1,6 @@
 /* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
    Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* A table of the slots of `count` parts: -1, none has a slot. */
 static inline long long *tmm__new_slot_table(long long count)
 {
     long long *slot_of = (long long *)malloc((size_t)(count + 1) * sizeof *slot_of);
@@ -9,7 +8,6 @@ static inline long long *tmm__new_slot_table(long long count)
     return slot_of;
 }
 
-/* Makes the slots of a worker, with their events, in its device memory. */
 static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
 {
     const tmm__layout *l = &w->layout;
@@ -24,17 +22,16 @@ static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
         slot->memory = memory;
         memory += bytes;
         slot->holds = slot->last_use = -1;
-        error = cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming);
+        error = tmm__event_open(error, &slot->copy.event);
         for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-            error = cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming);
+            error = tmm__event_open(error, &slot->used[s]);
     }
     for (long long n = 0; n < l->nC && error == cudaSuccess; n++) {
         tmm__block_slot *block = &w->C[n];
         block->memory = memory;
         memory += l->bytesC;
-        error = cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming);
+        error = tmm__event_open(error, &block->in.event);
+        error = tmm__event_open(error, &block->computed);
         if (error == cudaSuccess) error = cudaEventCreate(&block->out.event);
     }
     return error;
@@ -56,17 +53,17 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
                          w->task_count);
     (void)tmm__list_tasks(l, w->tasks);
     cudaError_t error = cudaSetDevice(w->device);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &w->in);
     if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaSetDevice or stream");
     error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
     if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaMalloc");
-    error = cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &w->peer);
+    error = tmm__stream_open(error, &w->out);
     for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-        error = cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking);
+        error = tmm__stream_open(error, &w->compute[s]);
     if (error == cudaSuccess) error = cudaEventCreate(&w->start);
     for (int n = 0; n < TMM__AHEAD && error == cudaSuccess; n++)
-        error = cudaEventCreateWithFlags(&w->launch_done[n], cudaEventDisableTiming);
+        error = tmm__event_open(error, &w->launch_done[n]);
     if (error == cudaSuccess) error = tmm__slots_open(h, w);
     return tmm__device_error(w->device, error, "stream or event");
 }
@@ -122,7 +119,7 @@ static inline tmm_status tmm__find_staged(tmm__host *h)
     return status;
 }
 
-/* The pinned ring and its helpers. Takes the pinned memory that was kept, if it suffices. */
+/* Takes the pinned memory that was kept, if it suffices. */
 static inline tmm_status tmm__ring_open(tmm__host *h)
 {
     int threads = tmm__helpers_count(h->options->threads);
@@ -156,8 +153,8 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
     return TMM_OK;
 }
 
-/* Lets device `to` read the memory of a worker of another device; 0 if it cannot: B then comes from
-   the host. Access to a pool is its own matter; otherwise it is to all memory of the device. */
+/* Lets device `to` read the memory of a worker of another device. 0 if it cannot: B then comes
+   from the host. Access to a pool is its own matter. */
 static inline int tmm__share_memory(const tmm__worker *from, int to)
 {
     if (from->pool != NULL) {
@@ -215,7 +212,6 @@ static inline void tmm__host_close(tmm__host *h, tmm_status status)
     free(h->workers);
 }
 
-/* Copies and multiplies until C is complete, something has failed, or the caller cancels. */
 static inline tmm_status tmm__host_loop(tmm__host *h)
 {
     const tmm_host_options *o = h->options;
@@ -254,7 +250,7 @@ static inline void tmm__host_report(const tmm__host *h)
     }
 }
 
-/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0. */
+/* The whole of tmm_?gemm_host for arguments that have been checked, and M, N > 0. */
 static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options)
 {
     tmm_host_options defaults;

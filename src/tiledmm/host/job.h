@@ -76,7 +76,6 @@ enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where
 #define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
 #endif
 
-/* Puts the device's number in front of the sentence of a status. */
 static inline tmm_status tmm__add_device(int device, tmm_status status)
 {
     char text[256];
@@ -85,7 +84,7 @@ static inline tmm_status tmm__add_device(int device, tmm_status status)
     return tmm__fail(status, "device %d: %s", device, text);
 }
 
-/* A CUDA error as a status whose sentence names the device; `what` is the call that returned it. */
+/* A CUDA error as a status that names the device; `what` is the call that returned it. */
 static inline tmm_status tmm__device_error(int device, cudaError_t error, const char *what)
 {
     if (tmm__succeeded(error)) return TMM_OK;
@@ -132,7 +131,6 @@ typedef struct tmm__job {
                          tmm_stream stream);
 } tmm__job;
 
-/* One copy between host and device: `rows` lines of `width` bytes. */
 typedef struct tmm__transfer {
     struct tmm__transfer *next;
     char *device_memory, *host;

@@ -1,12 +1,11 @@
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: host/job.h, once/. Used by: host/. */
+   Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
-   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
-   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
-   first part would not help for long, so their rest is cut only if it is too deep. */
+/* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
+   rounded up so that their lines stay aligned. *rest is what is in front of them, at least
+   TMM__HOST_FIRST deep, in *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive for the same arithmetic. A short first
+   part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
@@ -19,7 +18,6 @@ static inline long long tmm__k_parts(const tmm__job *job, int *front, long long 
     return *front + whole;
 }
 
-/* The k at which part n begins and the part before it ends. */
 static inline long long tmm__k_begin(const tmm__job *job, long long n)
 {
     int front;
@@ -63,7 +61,6 @@ static inline size_t tmm__part_size(const tmm__job *job, int is_B, long long dep
     return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
 }
 
-/* The same for part k of a block row of A or a block column of B. */
 static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int is_B,
                                      long long k, size_t *pitch)
 {
@@ -128,7 +125,7 @@ static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, lon
     tmm__layout_sizes(job, l);
 }
 
-/* A model of the seconds that a layout takes if A stays (`stays`) or passes once a block column. */
+/* The seconds that a layout should take if A stays (`stays`) or passes once a block column. */
 static inline double tmm__layout_time(const tmm__job *job, const tmm__layout *l, int stays)
 {
     double rows = (double)l->rows, N = (double)job->N, K = (double)job->K;

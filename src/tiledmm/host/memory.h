@@ -1,8 +1,7 @@
 /* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: host/job.h, once/. Used by: host/, callers. */
+   Uses: job.h, once/. Used by: host/, callers. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- what is kept for the next call ---------------------------------------------------------- */
-/* One record for the program. It has pinned memory, which is slow to allocate; device memory stays
+/* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */
 typedef struct tmm__kept_memory {
     void *pinned;
@@ -26,8 +25,8 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Pinned memory begins with a page of its own that holds this number. cudaDeviceReset frees it
-   without telling this header, and the address may then belong to somebody else. CUDA says whether
+/* Pinned memory begins with a page that holds this number. cudaDeviceReset frees it without
+   telling this header, and the address may then belong to somebody else. CUDA says whether
    memory there is pinned, the number whether it is ours. */
 enum { TMM__PINNED_HEAD = 4096 };
 static inline unsigned long long tmm__pinned_mark(const void *pinned)
@@ -56,7 +55,6 @@ static inline size_t tmm__pool_idle(int device)
     return reserved > used ? (size_t)(reserved - used) : 0;
 }
 
-/* Keeps `pinned`, which may be NULL, and returns what was kept before. */
 static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
@@ -100,9 +98,9 @@ TMM_API void tmm_host_release(void)
             (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
-/* Memory of the current device, in the order of `stream`, from the device's pool if it has one; *pool
-   says which. The pool keeps it for the next call, up to an eighth of the device's memory: mapping
-   it anew is slow, and slower if peers map it, too. */
+/* Memory of the current device, in the order of `stream`; from *pool, the device's, if it has
+   one. The pool keeps it for the next call, up to an eighth of the device's memory: mapping it
+   anew is slow. */
 static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
                                              cudaStream_t stream)
 {
@@ -132,6 +130,17 @@ static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cud
     }
     (void)tmm__succeeded(cudaFreeAsync(memory, stream));
     (void)tmm__succeeded(cudaStreamSynchronize(stream));
+}
+
+/* An event without a time, and a stream, unless there was an error. */
+static inline cudaError_t tmm__event_open(cudaError_t error, cudaEvent_t *event)
+{
+    return error != cudaSuccess ? error : cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+}
+
+static inline cudaError_t tmm__stream_open(cudaError_t error, cudaStream_t *stream)
+{
+    return error != cudaSuccess ? error : cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
 }
 
 static inline void tmm__stream_close(cudaStream_t stream)

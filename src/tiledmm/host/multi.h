@@ -1,7 +1,6 @@
 /* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
    Uses: host/, once/. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- operands on several devices ------------------------------------------------------------- */
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
 enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
@@ -61,7 +60,6 @@ static inline cudaError_t tmm__copy_across(const tmm__line_copy *l, int from_dev
     return cudaMemcpy3DPeerAsync(&p, stream);
 }
 
-/* Gathers columns n0 .. n0 + cols - 1 of op(B) in a buffer of device number `to`. */
 static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, long long n0,
                                      long long cols)
 {
@@ -102,7 +100,7 @@ static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, 
     return TMM_OK;
 }
 
-/* Streams, events and buffers of one device. What the caller has enqueued on it comes first. */
+/* What the caller has enqueued on a device comes first. */
 static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
 {
     tmm__member *member = &m->members[n];
@@ -110,21 +108,18 @@ static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
     size_t buffers = (size_t)tmm__min(m->nj, TMM__MULTI_BUFFERS);
     cudaError_t error = cudaSetDevice(device);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&member->copy, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &member->copy);
     if (error == cudaSuccess && m->gathers && m->parts[n].rows > 0)
         error =
             tmm__device_memory(&member->buffers, m->bytes * buffers, &member->pool, member->copy);
     for (int s = 0; s < TMM__MULTI_STREAMS && error == cudaSuccess; s++)
-        error = cudaStreamCreateWithFlags(&member->compute[s], cudaStreamNonBlocking);
+        error = tmm__stream_open(error, &member->compute[s]);
     if (error == cudaSuccess) error = cudaEventCreate(&member->start);
     if (error == cudaSuccess) error = cudaEventCreate(&member->stop);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&member->join, cudaEventDisableTiming);
+    error = tmm__event_open(error, &member->join);
     for (int b = 0; b < TMM__MULTI_BUFFERS && error == cudaSuccess; b++) {
-        error = cudaEventCreateWithFlags(&member->ready[b], cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&member->used[b], cudaEventDisableTiming);
+        error = tmm__event_open(error, &member->ready[b]);
+        error = tmm__event_open(error, &member->used[b]);
     }
     return tmm__device_error(device, error, "memory, stream or event");
 }
@@ -193,8 +188,7 @@ static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j
     return status;
 }
 
-/* Lets device number n read the memory of the others. Without that, the same copies go through the
-   host. */
+/* Without access, the same copies go through the host. */
 static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
 {
     int to = m->parts[n].device;
@@ -227,7 +221,7 @@ static inline tmm_status tmm__member_stop(const tmm_part *p, tmm__member *member
     return tmm__device_error(p->device, error, "cudaEventRecord");
 }
 
-/* Waits for a device, also after a failure: nothing may be under way in the caller's memory. */
+/* Also after a failure: nothing may be under way in the caller's memory. */
 static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_status status)
 {
     float ms = 0;
@@ -244,7 +238,6 @@ static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_
     return status;
 }
 
-/* The whole of tmm_?gemm_multi, once its arguments have been checked and M, N > 0. */
 static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
 {
     tmm__multi multi, *m = &multi;

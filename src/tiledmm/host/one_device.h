@@ -1,7 +1,6 @@
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/, once/. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
 static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
@@ -35,8 +34,8 @@ static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm_
     return TMM_OK;
 }
 
-/* The worker that a part of B comes from: one that another device uploads and this one can reach,
-   or the worker itself, which takes it from the host. */
+/* The worker that a part of B comes from: another device that uploads it and that this one can
+   reach, or the worker itself, from the host. */
 static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long long j, long long k)
 {
     if (h->peers < 2) return w;
@@ -44,7 +43,6 @@ static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long l
     return h->reach[w->number][number] ? &h->workers[number] : w;
 }
 
-/* Enqueues the copy of a part of B from the slot of another worker. */
 static inline tmm_status tmm__copy_from_peer(tmm__worker *w, tmm__slot *slot, size_t bytes,
                                              const tmm__worker *owner, const tmm__slot *source)
 {
@@ -69,7 +67,7 @@ static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, 
     long long first = index * (is_B ? l->bn : l->bm);
     long long lines = tmm__min((is_B ? job->N : l->rows) - first, is_B ? l->bn : l->bm);
     if (!is_B) first += w->row;
-    /* Lines are rows of A and columns of B. Either k or these run along the rows in memory. */
+    /* Lines are rows of A and columns of B. */
     int k_along = is_B ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
     long long ld = is_B ? job->ldb : job->lda;
     long long offset = k_along ? first * ld + k0 : k0 * ld + first;
@@ -82,8 +80,8 @@ static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, 
 }
 
 /* Starts the copy of a part of A or B for block row i or block column j (`index`), unless a slot
-   holds it. Returns 1 if it is on the device or on its way, 0 if there is no slot for it yet, -1
-   with a status. `task` is the task that needs it; -1: other devices do. */
+   holds it. 1: it is there or on its way; 0: no slot is free yet; -1: *status. `task` needs it;
+   -1: other devices do. */
 static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int is_B, long long index,
                                     long long k, long long task, tmm_status *status)
 {
@@ -192,8 +190,8 @@ static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm
     return block;
 }
 
-/* Starts the kernel of the next task; if that completes its block, the copy of the block as well.
-   Returns 1, 0 (not yet) or -1, as above. */
+/* Starts the kernel of the next task, and of a complete block the copy. Returns 1, 0 (not yet)
+   or -1, as above. */
 static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
 {
     const tmm__job *job = &h->job;
@@ -246,7 +244,6 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
     return *status == TMM_OK ? 1 : -1;
 }
 
-/* Frees the slots of blocks that have arrived in host memory. */
 static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
@@ -269,9 +266,9 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
     return TMM_OK;
 }
 
-/* Uploads what others need of this worker's share of B, which comes before its own next task. With
-   the part that was needed last comes its whole round, one part of each worker. Parts of later runs
-   wait, since they would delay A. */
+/* Uploads what others need of this worker's share of B, before its own next task. With the part
+   that was needed last comes its whole round, one part of each worker. Parts of later runs wait,
+   since they would delay A. */
 static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
 {
     tmm_status status = TMM_OK;
@@ -286,7 +283,6 @@ static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
     return status;
 }
 
-/* Launches tasks whose copies have been started, until `launched` would exceed `limit`. */
 static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, long long limit,
                                                int *moved)
 {
@@ -298,8 +294,7 @@ static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, lon
     return status;
 }
 
-/* Starts what a worker can start. Returns soon, so that complete blocks and progress are seen to.
-   */
+/* Returns soon, so that complete blocks and progress are seen to. */
 static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;

@@ -1,7 +1,6 @@
 /* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: host/devices.h. */
+   Uses: host/, once/. Used by: devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- all devices ----------------------------------------------------------------------------- */
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
 {
@@ -61,7 +60,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
     cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
     if (error == cudaSuccess) error = cudaEventCreate(&begin);
     if (error == cudaSuccess) error = cudaEventCreate(&end);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    error = tmm__stream_open(error, &stream);
     if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
     tmm_status status = tmm__device_error(device, error, "calibration");
     block.M = block.N = block.K = block.lda = block.ldb = block.ldc = edge;
@@ -92,7 +91,7 @@ static inline int tmm__same_kind(const tmm__host *h)
     tmm__device first;
     memset(&first, 0, sizeof first);
     for (int n = 0; n < h->count; n++) {
-        /* The calibration will meet this error again, and report it. */
+        /* The calibration will meet this error again. */
         if (!tmm__succeeded(cudaSetDevice(h->workers[n].device))) return 0;
         const tmm__device *device = tmm__current_device();
         if (n == 0) first = *device;
@@ -103,7 +102,7 @@ static inline int tmm__same_kind(const tmm__host *h)
     return 1;
 }
 
-/* Weights by the speed of each device, which workers on the same device share. */
+/* Workers on one device share its weight. */
 static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weights)
 {
     double fastest = 0, slowest = HUGE_VAL;
@@ -133,7 +132,7 @@ static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weight
     return TMM_OK;
 }
 
-/* The caller's weights, scaled: the largest becomes 1, so that their sum is finite. */
+/* Scaled: the largest becomes 1, so that their sum is finite. */
 static inline tmm_status tmm__read_weights(const tmm__host *h, double *weights)
 {
     double largest = 0;
@@ -221,8 +220,8 @@ static inline tmm_status tmm__memory_limit(const tmm__host *h, const tmm__worker
     return TMM_OK;
 }
 
-/* Tries resident layouts for all workers (`by_parts`: with all of C), whose parts of B have one
-   size, at least two for each worker. 1 if all are within their limits. */
+/* Tries resident layouts for all workers (`by_parts`: with all of C), with at least two parts of
+   B of one size for each. 1 if all are within their limits. */
 static inline int tmm__try_resident(tmm__host *h, const size_t *limits, int ranks, int by_parts)
 {
     const tmm__job *job = &h->job;

@@ -1,8 +1,6 @@
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: host/job.h, once/config.h. Used by: host/devices.h, host/transfer.h. */
+   Uses: job.h, once/config.h. Used by: devices.h, transfer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- helper threads -------------------------------------------------------------------------- */
-/* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
     size_t pitch = c->transfer->host_pitch;
@@ -44,7 +42,7 @@ static inline void *tmm__helper_work(void *argument)
 }
 #endif
 
-/* Starts at most `threads` helpers. With none, the calling thread copies. */
+/* With none, the calling thread copies. */
 static inline void tmm__helpers_start(tmm__helpers *helpers, int threads)
 {
     helpers->threads = 0;
@@ -81,7 +79,7 @@ static inline void tmm__helpers_stop(tmm__helpers *helpers)
     helpers->threads = 0;
 }
 
-/* Has a helper copy a chunk; tmm__chunk_copied says when it has. */
+/* tmm__chunk_copied says when the helper has copied it. */
 static inline void tmm__helpers_copy(tmm__helpers *helpers, tmm__chunk *chunk)
 {
     chunk->copied = 0;

@@ -1,9 +1,8 @@
 /* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/job.h, host/threads.h, once/. Used by: host/. */
+   Uses: host/, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* ---- transfers ------------------------------------------------------------------------------- */
-/* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
-   in place of an older one, which is lost then. */
+/* 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error, in place of an older
+   one, which is lost then. */
 static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
 {
     cudaError_t error = cudaEventQuery(event);
@@ -13,8 +12,7 @@ static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_sta
     return -1;
 }
 
-/* Copies `rows` lines of `width` bytes: in one piece if they have no gaps, one by one if their
-   pitch is too large for a 2D copy. */
+/* In one piece if lines have no gaps, one by one if their pitch is too large for a 2D copy. */
 static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
                                           size_t from_pitch, size_t width, size_t rows,
                                           cudaMemcpyKind kind, cudaStream_t stream)
@@ -63,8 +61,8 @@ static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, i
     return TMM_OK;
 }
 
-/* Assigns the next piece of a staged transfer to a chunk: whole lines, or a piece of a line that is
-   longer than a chunk. */
+/* The next piece of a staged transfer: whole lines, or a piece of a line that is longer than a
+   chunk. */
 static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
 {
     size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
@@ -84,13 +82,12 @@ static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Enqueues the copy between chunk and device, and an event after it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
     cudaError_t error = cudaSetDevice(w->device);
     if (error == cudaSuccess && c->events[w->number] == NULL)
-        error = cudaEventCreateWithFlags(&c->events[w->number], cudaEventDisableTiming);
+        error = tmm__event_open(error, &c->events[w->number]);
     if (error == cudaSuccess)
         error = up ? tmm__copy_lines(c->device_memory, t->device_pitch, c->memory, c->width,
                                      c->width, c->rows, cudaMemcpyHostToDevice, t->stream)
@@ -142,7 +139,7 @@ static inline tmm_status tmm__chunk_advance(tmm__host *h, tmm__chunk *c, int *mo
     return TMM_OK;
 }
 
-/* Starts the copy of an idle chunk for the first of the worker's downloads (up = 0) or uploads. */
+/* For the first of the worker's downloads (up = 0) or uploads. */
 static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer **head = up ? &w->uploads : &w->downloads, *t = *head;
@@ -162,8 +159,8 @@ static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chu
     return tmm__chunk_issue(w, c, 0);
 }
 
-/* Moves every chunk on. Idle chunks go to the workers in turn, to downloads first. Uploads leave
-   one chunk idle for these. */
+/* Idle chunks go to the workers in turn, to downloads first. Uploads leave one chunk idle for
+   these. */
 static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 {
     tmm_status status = TMM_OK;

@@ -1,6 +1,6 @@
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
-   Uses: launch/hooks.h, once/. Used by: launch/product.h, type/, kernels/. */
+   Uses: hooks.h, once/. Used by: product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -8,8 +8,8 @@ typedef struct tmm__unsplit {
     int tile_m, tile_n, bytes, team_log2;
 } tmm__unsplit;
 
-/* What a kernel's plan decides, and all that its launcher has to know besides the product. It holds no
-   pointer to operands or workspaces, so that it serves every product of its sizes, strides and
+/* What a kernel's plan decides, and all that its launcher has to know besides the product. It
+   has no pointer to operands or workspaces, so it serves every product of its sizes, strides and
    alignment. What a kernel does not need is 0. */
 typedef struct tmm__plan {
     tmm_kernel value;
@@ -21,7 +21,7 @@ typedef struct tmm__plan {
     long long blocks;   /* of a product and slice; OUTER: along N */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
-    int off_sectors;    /* TENSOR: what the instance is told of that, see gemm__tensor_within */
+    int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int depth;                /* OUTER: k in shared memory, 0: none */
@@ -45,8 +45,7 @@ typedef struct tmm__division {
     tmm__load load;                      /* with whole tiles */
 } tmm__division;
 
-/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
-   `most_blocks`. */
+/* Each block has whole tiles. Returns how many blocks that is, at most `most_blocks`. */
 static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across;
@@ -57,7 +56,6 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
     return tiles < most_blocks ? tiles : most_blocks;
 }
 
-/* The time with each tile in so many slices, each by a block. */
 static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
                                       int depth, int slices)
 {
@@ -67,8 +65,8 @@ static inline double tmm__slices_time(const tmm__division *d, const tmm__block_c
     return tmm__launch_time(costs, &load);
 }
 
-/* Is a division of instance plan->instance, which should take `time`, faster than the plan so far?
-   Then it is the plan's. */
+/* Is a division of instance plan->instance faster, in `time`, than the plan so far? Then it is
+   the plan's. */
 static inline int tmm__is_faster(tmm__plan *plan, int cut, int slices, double time)
 {
     time = TMM__PLAN_GUESS(plan->instance, cut, slices, time);
@@ -94,8 +92,8 @@ static inline void tmm__write(tmm__text *t, const char *format, ...)
     if (written > 0) t->length += (size_t)written;
 }
 
-/* Which of the times that no kernel can do without is the longest: of the launch, of memory or L2 for
-   all operands, of L2 for what tiles copy, of the units that multiply. */
+/* Which of the times that no kernel can do without is the longest: of the launch; of memory or
+   L2 for all operands; of L2 for what tiles copy; of arithmetic. */
 static inline const char *tmm__bound(const tmm__load *load)
 {
     const tmm__device *device = tmm__current_device();
@@ -129,8 +127,8 @@ static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
         tmm__write(t, ", %s packed", plan->pitchB == 0 ? "A" : plan->pitchA == 0 ? "B" : "A and B");
 }
 
-/* The current device as it is, or the one of once/tuning.h whose name has the word `gpu` in it. 0 if
-   there is none. */
+/* The current device, or the one of tmm__gpus whose name has the word `gpu` in it. 0 if there is
+   none. */
 static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel_facts *kernels)
 {
     const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);

@@ -1,11 +1,10 @@
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, launch/hooks.h, launch/plan.h,
-   once/.
-   Used by: launch/sum.h, once/kernels.h, type/, kernels/. */
+   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
+   Used by: sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
-   row to row, from column to column, from product to product. */
-typedef struct tmm__xgemm__product {
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
+   column to column, from product to product. */
+typedef struct tmm__xproduct {
     long long M, N, K;
     TMM_TYPE alpha;
     const TMM_TYPE *A;
@@ -23,14 +22,12 @@ typedef struct tmm__xgemm__product {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
-} tmm__xgemm__product;
+} tmm__xproduct;
 
-/* Sizes and strides, for leading dimensions and ops; all else is zero. */
-static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op opB, long long M,
-                                                           long long N, long long K, long long lda,
-                                                           long long ldb)
+static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long M, long long N,
+                                               long long K, long long lda, long long ldb)
 {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     memset((void *)&p, 0, sizeof p);
     p.M = M, p.N = N, p.K = K;
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
@@ -44,9 +41,7 @@ static inline tmm__xgemm__product tmm__xgemm__make_product(tmm_op opA, tmm_op op
      : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
                       : (int)TMM__TUNED_AS_OTHER)
 
-/* What a launch has to do that computes a tile of rows x cols with each block. */
-static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__family family, int rows,
-                                         int cols)
+static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, int rows, int cols)
 {
     const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
     tmm__load load;
@@ -68,48 +63,46 @@ static inline tmm__load tmm__xgemm__load(const tmm__xgemm__product *p, tmm__fami
 }
 
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
-typedef struct tmm__xgemm__kernel {
+typedef struct tmm__xkernel {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
-    tmm_status (*takes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
+    tmm_status (*takes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
     /* Does TMM_AUTO ask for its plan? NULL: never. */
-    int (*competes)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row);
-    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if this device
-       has no room for any instance, of which `launch` tells. */
-    void (*plan)(const tmm__xgemm__product *p, const struct tmm__xgemm__kernel *row,
-                 tmm__plan *plan);
+    int (*competes)(const tmm__xproduct *p, const struct tmm__xkernel *row);
+    /* How it is launched for a product that it takes, and the time of that: HUGE_VAL if no
+       instance fits this device, of which `launch` tells. */
+    void (*plan)(const tmm__xproduct *p, const struct tmm__xkernel *row, tmm__plan *plan);
     /* Launches it so. Where there is no memory for that it plans once more, without. */
-    tmm_status (*launch)(const tmm__xgemm__product *p, const tmm__plan *plan);
-} tmm__xgemm__kernel;
+    tmm_status (*launch)(const tmm__xproduct *p, const tmm__plan *plan);
+} tmm__xkernel;
 
-/* The row of a kernel; NULL for what is none, or a name that gemm__stands_for replaces. The table is
-   in type/choose.h: a launcher that launches another finds it there. */
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel);
+/* The row of a kernel; NULL for none, or a name that tmm__xstands_for replaces. The table is in
+   type/choose.h: a launcher that launches another finds it there. */
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel);
 
 /* The plan of a kernel for a product that it takes. */
-static inline void tmm__xgemm__plan_by(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                       tmm__plan *plan)
+static inline void tmm__xplan_by(tmm_kernel kernel, const tmm__xproduct *p, tmm__plan *plan)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     memset(plan, 0, sizeof *plan);
     plan->value = kernel, plan->slices = 1;
     row->plan(p, row, plan);
 }
 
 /* Leading dimensions. */
-static inline long long tmm__xgemm__lda(const tmm__xgemm__product *p)
+static inline long long tmm__xlda(const tmm__xproduct *p)
 {
     return p->csA == 1 ? p->rsA : p->csA;
 }
 
-static inline long long tmm__xgemm__ldb(const tmm__xgemm__product *p)
+static inline long long tmm__xldb(const tmm__xproduct *p)
 {
     return p->csB == 1 ? p->rsB : p->csB;
 }
 
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
-static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments)
+static inline int tmm__xarguments(tmm__xproduct *p, void **arguments)
 {
     void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
                           &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
@@ -118,69 +111,73 @@ static inline int tmm__xgemm__arguments(tmm__xgemm__product *p, void **arguments
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
-   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
-   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
-static inline int tmm__xgemm__reaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
+/* Can KERNEL PIPELINED take this K and these leading dimensions, or TENSOR of double? Steps must
+   fit in 32 bits, and so must the distance of the lines that a thread copies one after the
+   other, 16 apart (32 at most in TENSOR). */
+static inline int tmm__xreaches(tmm_kernel kernel, long long K, long long lda, long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
     return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
 }
 
-/* Can they do this product? The number of tiles must fit in 32 bits, too. */
-static inline int tmm__xgemm__fits(tmm_kernel kernel, const tmm__xgemm__product *p)
+/* The number of tiles must fit in 32 bits, too. */
+static inline int tmm__xfits(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    return tmm__xgemm__reaches(kernel, p->K, tmm__xgemm__lda(p), tmm__xgemm__ldb(p)) &&
+    return tmm__xreaches(kernel, p->K, tmm__xlda(p), tmm__xldb(p)) &&
            ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
 }
 
 /* The error if it does not reach. */
-static inline tmm_status tmm__xgemm__check_reach(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xcheck_reach(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const long long lda = tmm__xgemm__lda(p), ldb = tmm__xgemm__ldb(p);
-    if (tmm__xgemm__reaches(row->value, p->K, lda, ldb)) return TMM_OK;
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    if (tmm__xreaches(row->value, p->K, lda, ldb)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
                      tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
-#if TMM__FAST
-/* What TMM_AUTO asks of all kernels with asynchronous copies: those of sm_80, elements of 4 bytes
-   and sizes that they reach. */
-static inline int tmm__xgemm__fast_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+/* The same for KERNEL SMALL, DIRECT and OUTER: K alone counts, or its steps of 8 in SMALL. */
+static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
-           tmm__xgemm__fits(row->value, p);
+    if (p->K <= (row->value == TMM_SMALL ? 8ll * INT_MAX - 8 : INT_MAX)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: K (%lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K);
 }
 
-/* Can KERNEL TENSOR of double run on the current device? And is it faster there than multiply-adds one by
-   one? Others than these have few tensor-core units for double. */
-static inline int tmm__xgemm__tensor_fits(void)
+#if TMM__FAST
+/* What TMM_AUTO asks of all kernels with asynchronous copies. */
+static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
+{
+    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+           tmm__xfits(row->value, p);
+}
+
+/* Can KERNEL TENSOR of double run on the current device? And is it faster there than
+   multiply-adds one by one? Others have few tensor-core units for double. */
+static inline int tmm__xtensor_fits(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
-static inline int tmm__xgemm__tensor_pays(void)
+static inline int tmm__xtensor_pays(void)
 {
     int capability = tmm__current_device()->capability;
-    return tmm__xgemm__tensor_fits() && (capability == 80 || capability == 90 || capability == 100);
+    return tmm__xtensor_fits() && (capability == 80 || capability == 90 || capability == 100);
 }
 
 /* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
-typedef struct tmm__xgemm__memory {
+typedef struct tmm__xmemory {
     char *all; /* from the pool; NULL: none was needed, or there was none */
     size_t bytes;
     TMM_TYPE *packed_A, *packed_B;
-} tmm__xgemm__memory;
+} tmm__xmemory;
 
-/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
-   schedule needs them in memory. 0 if there is too little. */
-static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule *s, long long K,
-                                       long long pitchA, long long pitchB, size_t tile,
-                                       tmm_stream stream)
+/* Operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule needs
+   them in memory. 0 if there is too little. */
+static inline int tmm__xallocate(tmm__xmemory *memory, tmm__schedule *s, long long K,
+                                 long long pitchA, long long pitchB, size_t tile, tmm_stream stream)
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
@@ -201,10 +198,10 @@ static inline int tmm__xgemm__allocate(tmm__xgemm__memory *memory, tmm__schedule
 }
 
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
-static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule *s,
-                                          const tmm__xgemm__memory *memory, long long pitchA,
-                                          long long pitchB)
+/* For the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
+                                             const tmm__xmemory *memory, long long pitchA,
+                                             long long pitchB)
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
@@ -220,18 +217,47 @@ static inline tmm_status tmm__xgemm__pack(tmm__xgemm__product *p, tmm__schedule 
 }
 #endif
 
-/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
-   whether KERNEL TENSOR left them. */
-static inline tmm_status tmm__xgemm__reduce(tmm__xgemm__product *p, tmm__schedule *s, int rows,
-                                            int warps_down, int slices, int tensor)
+/* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
+   REDUCE behind it where the plan has them. */
+static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    int tiles = s->tiles_down * s->tiles_across;
-    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
-    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
-    return tmm__launch((const void *)tmm__xgemm_reduce,
-                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
-                       p->stream);
+    tmm__xproduct product = *given, *p = &product;
+    tmm__plan c = *plan;
+    tmm__schedule *s = &c.s;
+    tmm__xmemory memory;
+    const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
+    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+        p->allowed = 0; /* a plan without cuts and packing needs no memory */
+        tmm__xplan_by(plan->value, p, &c);
+    }
+    tmm_status status = TMM_OK;
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+    status = tmm__xpack_operands(p, s, &memory, c.pitchA, c.pitchB);
+#endif
+#if TMM__DOUBLE_TENSOR
+    s->unless = p->unless;
+#endif
+    void *arguments[20];
+    int count = tmm__xarguments(p, arguments);
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
+    arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
+    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
+    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
+                                      s->cluster, 0, c.bytes, arguments, p->stream);
+    if (status == TMM_OK && s->reduce && s->cluster == 0) {
+        int tensor = plan->value == TMM_TENSOR, rows = area / 1024, slices = (int)c.blocks / tiles;
+        int warps_down = s->is_tall && !tensor ? 4 : 2;
+        int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+        void *of_reduce[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                             &rows, &warps_down, &slices,   &parts,   &tensor, s};
+        status = tmm__launch((const void *)tmm__xgemm_reduce,
+                             dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0,
+                             of_reduce, p->stream);
+    }
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
+    return status;
 }
 #endif
 #endif

@@ -1,19 +1,28 @@
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, launch/product.h, once/.
+   Uses: kernels/common/sum.cuh, product.h, once/.
    Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
-static inline double tmm__xgemm__sum_time(const tmm__xgemm__product *p, double parts)
+static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
 {
     const tmm__costs *t = tmm__tuned();
     const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* What follows a launch that went as `status` says: KERNEL SUM with `groups` threads to an element, if
-   there were parts, and giving back the memory of their sums. */
-static inline tmm_status tmm__xgemm__sum(tmm_status status, tmm__xgemm__product *p, int parts,
-                                         void *partials, int groups)
+/* Memory for the sums of *parts parts of C. NULL if there is one, or no memory: then it is one. */
+static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
+{
+    const size_t elements = (size_t)(*parts * p->M * p->N * p->batch);
+    void *sums = *parts > 1 ? tmm__workspace(elements * sizeof(TMM_SUM), p->stream) : NULL;
+    if (sums == NULL) *parts = 1;
+    return sums;
+}
+
+/* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
+   threads to an element, and giving back the memory of their sums. */
+static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
+                                   int groups)
 {
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,

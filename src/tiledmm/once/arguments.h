@@ -95,9 +95,9 @@ static inline long long tmm__area_bytes(const tmm__area *a)
     return (a->rows - 1) * a->ld + a->cols;
 }
 
-/* Have two areas a byte in common? Never 1 if they have not: matrices may lie within each other,
-   each in the gaps of the other. Exact if both have one distance of rows, or one has no gaps; of
-   others the first 16 rows are looked at that may be in common. Takes some ns. */
+/* Have two areas a byte in common? Matrices may lie within each other's gaps, which is never
+   refused. Exact if both have one distance of rows, or one has no gaps; else the first 16 rows
+   that may meet are looked at. Takes some ns. */
 static inline int tmm__areas_meet(const tmm__area *a, const tmm__area *c)
 {
     const long long d = (long long)(c->begin - a->begin);

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: once/ptx.cuh.
+   Uses: ptx.cuh.
    Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -30,8 +30,7 @@
 #define TMM__HOST    0
 #endif
 
-/* 0 where nvcc compiles the host's part of a program, which need not look at what only devices run:
-   kernels and functions that are long are left out there. */
+/* 0 where nvcc compiles the host's part of a program: long device code is left out there. */
 #if defined(__NVCC__) && !defined(__CUDA_ARCH__)
 #define TMM__BODIES 0
 #else
@@ -77,17 +76,18 @@
 #endif
 #endif
 
-/* The CPU reference is meant to be as fast as plain C can be, however the file is compiled: nvcc
-   gives the host compiler no -O of its own. */
+/* What a function of kernels begins with. */
+#define TMM__DEVICE static __device__ __forceinline__
+
+/* However the file is compiled: nvcc gives the host compiler no -O of its own. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TMM__OPTIMIZE __attribute__((optimize("O3")))
 #else
 #define TMM__OPTIMIZE
 #endif
 
-/* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
-   beta C, has the same bits everywhere. */
+/* A product of two TMM_SUM, rounded once: compilers may contract a * b + c * d either way, each
+   kernel its own. So the last step, alpha sum + beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -113,8 +113,8 @@
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
 #define TMM__WORD_INT_int , 1
-/* sum += a b. For int, with int or unsigned sums, by an instruction that the compiler does not look
-   into: else it would reorder all sums, which takes time to compile and gains nothing. */
+/* sum += a b. For int by an instruction that the compiler does not look into: else it would
+   reorder all sums, which takes time to compile and gains nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                        \
     ((sum) = TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0) == 1 && \

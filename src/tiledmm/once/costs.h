@@ -15,8 +15,8 @@ typedef struct tmm__load {
     int odd;                /* rows of C cannot be stored by 16 bytes */
 } tmm__load;
 
-/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA
-   C++ Programming Guide; of double by tensor cores, where the family has them. */
+/* Multiply-adds of a multiprocessor in a clock, by the CUDA C++ Programming Guide's table of
+   arithmetic throughput; of double by tensor cores, where the family has them. */
 static inline double tmm__rate(int capability, tmm__family family, int type)
 {
     const int many = capability == 80 || capability == 90 || capability == 100;
@@ -38,8 +38,8 @@ static inline double tmm__memory_time(const tmm__load *w)
     return (w->bytes + t->write * w->c_bytes) / gpu->memory;
 }
 
-/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it
-   gains little where the device takes less than the host. */
+/* What a plan that takes two launches, or memory, is worth: it gains little where the device
+   takes less time than the host. */
 static inline double tmm__host_time(double time)
 {
     const double host = tmm__tuned()->host;
@@ -52,17 +52,16 @@ static inline double tmm__overlapped(double a, double b)
     return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
 }
 
-/* Clocks for each k of a block that is alone on a multiprocessor. No fewer than this device's units
-   need. */
+/* Clocks for each k of a block that is alone on a multiprocessor; no fewer than its units need. */
 static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
 {
     return fmax(c->k[0],
                 w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
 }
 
-/* Nanoseconds that a launch should take. Its blocks share the multiprocessors, unless L2 or memory
-   holds them up. No block multiplies faster than this device can, whose instructions may be slower
-   than on the device that `c` was measured on. */
+/* Nanoseconds of a launch whose blocks share the multiprocessors, unless L2 or memory holds them
+   up. No block multiplies faster than this device can, which need not be the one that `c` was
+   measured on. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -89,8 +88,8 @@ static inline double tmm__small_k_clocks(const tmm__small_costs *c, const tmm__l
 }
 
 /* Nanoseconds of a launch of KERNEL SMALL with `team` warps to each tile. Tiles that are at work
-   together take as long as one; or as all of their multiprocessor, one after the other, if its
-   units are what they wait for. */
+   together take as long as one; or as all of their multiprocessor in turn, if they wait for its
+   units. */
 static inline double tmm__small_time(const tmm__small_costs *c, const tmm__load *w, double team)
 {
     const tmm__device *device = tmm__current_device();

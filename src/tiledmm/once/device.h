@@ -1,8 +1,8 @@
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/. Used by: host/, launch/, once/arguments.h, once/costs.h, type/, kernels/. */
+   Uses: once/. Used by: host/, launch/, arguments.h, costs.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
-   few tenths of a millisecond, so each is asked once. */
+/* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
+   answer, so each question is asked once. */
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int has_shared;     /* a launch may ask for as much shared memory as the device has */
@@ -13,8 +13,8 @@ typedef struct tmm__kernel_facts {
                  1]; /* how many clusters of n blocks fit on the device at once */
 } tmm__kernel_facts;
 
-/* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
-   device n at place n % TMM__KNOWN. */
+/* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
+   TMM__KNOWN. */
 enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
@@ -27,17 +27,15 @@ typedef struct tmm__device {
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very
-   call is taken from CUDA's record: an older one is the caller's. */
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. */
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
-/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
-   of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells, the width
-   in bits. */
+/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock,
+   0.95 of the memory's speed and 5/8 of L2. Clocks are in kHz, which not every device tells. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -104,8 +102,8 @@ static inline tmm__kernel_facts *tmm__facts(const void *kernel)
     return &none;
 }
 
-/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left. Asked
-   for once; without it the kernel is only slower. */
+/* As much L1 as there can be while a kernel runs: else it stays what the kernel before it left.
+   Without it the kernel is only slower. */
 static inline void tmm__prefer_l1(const void *kernel)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -130,9 +128,9 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have: as much as a block can
-   have. The limit is the kernel's on that device, for all threads of the process. Were it what this
-   product needs, another thread's larger product would be refused after that. */
+/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
+   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+   one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
     if (bytes <= 49152) return TMM_OK;
@@ -146,8 +144,8 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
     return status;
 }
 
-/* Launches a kernel. Its own status says how that went: CUDA's record may hold an error of before,
-   which the caller has seen and which is no concern of this launch. */
+/* CUDA's record may hold an error of before, which is no concern of this launch: its own status
+   counts. */
 static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, int bytes,
                                      void **arguments, tmm_stream stream)
 {
@@ -159,50 +157,9 @@ static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, 
 /* Whether attributes can be given to a launch, such as clusters: with nvcc from CUDA 11.8 on. */
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
-
-/* How `blocks` blocks are to be launched, `cluster` of them to a cluster. */
-static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
-                                       int blocks, int threads, int cluster, int bytes,
-                                       tmm_stream stream)
-{
-    *config = cudaLaunchConfig_t();
-    memset(attribute, 0, sizeof *attribute);
-    config->gridDim = dim3((unsigned)blocks);
-    config->blockDim = dim3((unsigned)threads);
-    config->dynamicSmemBytes = (size_t)bytes;
-    config->stream = stream;
-    config->attrs = attribute;
-    config->numAttrs = 1;
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = (unsigned)cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-}
 #else
 #define TMM__CLUSTER_LAUNCH 0
 #endif
-
-/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
-{
-    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
-}
-
-/* Launches `blocks` blocks, `cluster` of them to a cluster. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int threads,
-                                              int cluster, int bytes, void **arguments,
-                                              tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, threads, cluster, bytes, stream);
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)kernel, (void)blocks, (void)threads, (void)cluster, (void)bytes;
-    (void)arguments, (void)stream;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
-#endif
-}
 
 /* Can this kernel be launched in clusters? Not before sm_90, nor if it was compiled for an older
    device. */
@@ -212,9 +169,60 @@ static inline int tmm__has_clusters(const void *kernel)
            tmm__compiled(kernel)->ptx_version >= 90;
 }
 
-/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
-   TMM__MOST_CLUSTER; 0 where there are no clusters. A block has 128 threads and `base` bytes of
-   shared memory besides. */
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
+{
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
+}
+
+#if TMM__CLUSTER_LAUNCH
+/* A launch with `cluster` blocks to a cluster. */
+static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
+                                                     int threads, int cluster, int bytes,
+                                                     tmm_stream stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    memset(attributes, 0, 2 * sizeof *attributes);
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 1;
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = (unsigned)cluster;
+    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+    return config;
+}
+#endif
+
+/* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
+   for the launch before it in the stream, so from sm_90 on it may begin while that one still
+   works. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+                                              int cluster, int early, int bytes, void **arguments,
+                                              tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
+        cudaLaunchAttribute attributes[2];
+        cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = cluster > 1 ? attributes : attributes + 1;
+        config.numAttrs = (cluster > 1) + (early != 0);
+        const tmm_status status = tmm__allow_shared(kernel, bytes);
+        if (status != TMM_OK) return status;
+        return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+    }
+#endif
+    (void)cluster, (void)early;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+}
+
+/* How many clusters of n blocks of this kernel fit on the current device at once, n up to
+   TMM__MOST_CLUSTER. A block has 128 threads and `base` bytes of shared memory besides. */
 static inline const int *tmm__clusters(const void *kernel, int base, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
@@ -225,9 +233,9 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     if (!tmm__has_clusters(kernel)) return facts->clusters;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         const int bytes = base + tmm__cluster_bytes(n, vectors, item);
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, 128, n, bytes, 0);
+        cudaLaunchAttribute attributes[2];
+        const cudaLaunchConfig_t config =
+            tmm__cluster_config(attributes, dim3((unsigned)n), 128, n, bytes, 0);
         if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
             !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
@@ -238,10 +246,10 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
     return facts->clusters;
 }
 
-/* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
-   by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes,
-   or what tmm_?gemm_host asks for. */
+/* The pool that workspaces of a device come from; NULL if there is none. C++ sees to it that one
+   thread makes it, when first asked for, and that `inline` functions have one in all files of a
+   program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
+   tmm_?gemm_host asks for. */
 #define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
@@ -293,8 +301,8 @@ inline cudaMemPool_t tmm__pool(int device)
 }
 
 /* Device memory for one launch, to be given back with cudaFreeAsync on the same stream; NULL if
-   there is none. It comes from a pool of this header's own, one a device, that keeps what it has
-   once got: the device's default pool would give it back at every synchronisation. */
+   there is none. The device's default pool would give it back to the system at every
+   synchronisation. */
 static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
 {
     const tmm__device *device = tmm__current_device();
@@ -306,8 +314,8 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
-/* A number that memory does not hold by chance, another one for every launch of a thread. Launches of
-   other threads may have it too: they have flags of their own, which are 0 again when they end. */
+/* A number that memory does not hold by chance, another one for every launch of a thread.
+   Launches of other threads have flags of their own. */
 static inline unsigned long long tmm__ticket(void)
 {
     static thread_local unsigned long long count;

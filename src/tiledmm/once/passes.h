@@ -1,15 +1,14 @@
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: once/config.h. Used by: kernels/common/, kernels/. */
+   Uses: config.h. Used by: kernels/common/, kernels/. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
            _(1, 16x16, 16, 16)
            _(2, 16x32, 16, 32)
-   For each type the file includes itself once a pass, with TMM__PASS 1 to 6 (type/instances.h). In
-   pass P each kernel is compiled with the values of line P, if its list has one. The tables of the
-   launchers and the names that tests look for are made from the same lines. Each instance costs
-   every program that includes this file some tenths of a second of compile time. */
+   For each type the file includes itself once a pass (type/instances.h). Pass P compiles each kernel
+   with the values of line P, if its list has one. Launchers' tables are made from the same lines.
+   Each instance costs every program some tenths of a second of compile time. */
 
 /* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
 #define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||

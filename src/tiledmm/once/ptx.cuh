@@ -1,13 +1,11 @@
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
    needs one.
-   Uses: once/config.h. Used by: kernels/common/, once/config.h, kernels/. */
+   Uses: config.h. Used by: kernels/common/, config.h, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
-/* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
-   between blocks, multiply-adds of small matrices, and the schedule. */
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
 #ifdef __CUDA_ARCH__
-static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
+TMM__DEVICE int tmm__mad(int a, int b, int sum)
 {
     int result;
     asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -15,19 +13,17 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 }
 #endif
 
-/* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
-   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
-   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
-   parts are needed next. Elsewhere, plain copies. */
+/* Copies into shared memory that complete later (cp.async, PTX ISA 9.7, "Data Movement and
+   Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16, a constant; both
+   addresses a multiple of it). The first `valid` are read, the others are zeros. Copies of 16
+   bytes bypass L1. All prefetch the line of 128 bytes into L2. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
-                                                       int valid)
+TMM__DEVICE void tmm__copy_zfill(void *shared, const void *global, int bytes, int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -57,15 +53,13 @@ static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void 
 }
 
 /* The same, all or nothing. */
-static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
-                                                       bool valid)
+TMM__DEVICE void tmm__copy_async(void *shared, const void *global, int bytes, bool valid)
 {
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
-static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *global, bool valid,
-                                                      bool near)
+TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bool near)
 {
 #if TMM__ASYNC
     asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
@@ -81,7 +75,7 @@ static __device__ __forceinline__ void tmm__copy_near(void *shared, const void *
 }
 
 /* Ends a group of copies. */
-static __device__ __forceinline__ void tmm__copy_commit(void)
+TMM__DEVICE void tmm__copy_commit(void)
 {
 #if TMM__ASYNC
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -110,18 +104,17 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__TENSOR_CORES 1
 #endif
 
-/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n and
-   2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B. A load of 16 bytes by
-   a warp takes two rounds of shared memory where one of these holds for all lanes, else four. */
+/* Where a lane lies among the 4 x 8 of a warp: in squares of 2 x 2, not in rows of 8. Lanes 2 n
+   and 2 n + 1 then read the same 16 bytes of A, lanes n and n + 2 the same of B: two rounds of
+   shared memory for a load of 16 bytes, not four. */
 #define TMM__LANE_DOWN(lane)   (((lane) >> 4 << 1) | ((lane) >> 1 & 1))
 #define TMM__LANE_ACROSS(lane) (((lane) >> 2 << 1 & 6) | ((lane)&1))
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
-   main loop. */
-static __device__ __forceinline__ int tmm__thread(void)
+/* Read %tid.x and %ctaid.x again, so that they need no registers across a main loop. */
+TMM__DEVICE int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
     int thread;
@@ -132,7 +125,7 @@ static __device__ __forceinline__ int tmm__thread(void)
 #endif
 }
 
-static __device__ __forceinline__ int tmm__block(void)
+TMM__DEVICE int tmm__block(void)
 {
 #if defined(__CUDA_ARCH__)
     int block;
@@ -143,12 +136,10 @@ static __device__ __forceinline__ int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
-   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
-   (bench/notes/compile_time.md). On a CPU, a branch. */
-static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool enabled)
+/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
+   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
+TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -173,8 +164,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
 #endif
 }
 
-static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool enabled)
+TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -198,8 +188,7 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
-                                                            long long first, long long end)
+TMM__DEVICE unsigned tmm__column_mask(long long col, int count, long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -213,17 +202,15 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
 /* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
-   flag after a barrier of its block: what the block has written to global memory is there. One
-   thread of another block waits for it before a barrier of that block. */
-static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
-                                                     unsigned long long value)
+   flag after a barrier of its block. One thread of another block waits for it before a barrier
+   of that block, which then sees what the first has written. */
+TMM__DEVICE void tmm__flag_set(unsigned long long *flag, unsigned long long value)
 {
     __threadfence();
     atomicExch(flag, value);
 }
 
-static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
-                                                      unsigned long long value)
+TMM__DEVICE void tmm__flag_wait(unsigned long long *flag, unsigned long long value)
 {
     while (*(volatile unsigned long long *)flag != value) {
     }
@@ -238,14 +225,14 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #define TMM__KEEP_ORDER() ((void)0)
 #endif
 
-/* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
-   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
-   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
-   everyone sees what was `written` in front of it. */
+/* The blocks of a cluster reach each other's shared memory (sm_90 and later; PTX ISA 9.7,
+   "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this block's
+   shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes there.
+   arrive and wait are the halves of a barrier of the cluster. Behind it everyone sees what was
+   `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
+TMM__DEVICE unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -254,7 +241,7 @@ static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, 
     return there;
 }
 
-static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
+TMM__DEVICE void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);
@@ -263,15 +250,14 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__store_doubles_cluster(unsigned there, const double *two)
+TMM__DEVICE void tmm__store_doubles_cluster(unsigned there, const double *two)
 {
     asm volatile("st.shared::cluster.v2.f64 [%0], {%1, %2};" ::"r"(there), "d"(two[0]), "d"(two[1])
                  : "memory");
 }
 
 /* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
-static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
-                                                                  unsigned rank)
+TMM__DEVICE unsigned tmm__load_word_cluster(const unsigned *word, unsigned rank)
 {
     unsigned x;
     asm volatile("ld.shared::cluster.u32 %0, [%1];"
@@ -281,14 +267,13 @@ static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned
     return x;
 }
 
-static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
-                                                               unsigned x)
+TMM__DEVICE void tmm__store_word_cluster(unsigned *word, unsigned rank, unsigned x)
 {
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
+TMM__DEVICE void tmm__cluster_arrive(bool written)
 {
 #if __CUDACC_VER_MAJOR__ >= 12
     if (!written) {
@@ -300,7 +285,7 @@ static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
     asm volatile("barrier.cluster.arrive;" ::: "memory"); /* release */
 }
 
-static __device__ __forceinline__ void tmm__cluster_wait(void)
+TMM__DEVICE void tmm__cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait;" ::: "memory"); /* acquire */
 }
@@ -316,7 +301,7 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
    as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
    function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
-static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+TMM__DEVICE void tmm__mma_double(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "

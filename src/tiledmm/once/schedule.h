@@ -1,8 +1,6 @@
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
-   Uses: once/config.h.
-   Used by: host/devices.h, kernels/common/, launch/plan.h, launch/product.h, once/device.h,
-   type/, kernels/. */
+   Uses: config.h. Used by: host/devices.h, kernels/common/, launch/, device.h, type/, kernels/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -23,7 +21,7 @@ enum {
 };
 
 /* How a tile of an operand is copied; KERNEL PIPELINED says what they mean. */
-enum { TMM__AT_RUN_TIME = -1, TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };

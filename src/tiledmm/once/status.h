@@ -1,9 +1,9 @@
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/config.h, once/types.h.
+   Uses: config.h, types.h.
    Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
-   the files that include this one. */
+   files. */
 inline char *tmm__message(void)
 {
     static thread_local char message[256];
@@ -20,7 +20,7 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
 }
 
 /* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the
-   caller would take it for one of his calls. If the record has an older error, that one stays. */
+   caller would take it for his. An older error stays. */
 static inline int tmm__succeeded(cudaError_t error)
 {
     if (error == cudaSuccess) return 1;
@@ -45,9 +45,9 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* Errors after which a device does no more work: the CUDA Runtime API says of these that they leave
-   the process in an inconsistent state. Of some an operand may be the cause, that is host memory or
-   too small: in this launch, which may report it, or before. Others our kernels do not cause. */
+/* Errors after which a device does no more work, by the CUDA Runtime API. Of some an operand may
+   be the cause, that is host memory or too small: in this launch, or before. Others our kernels
+   do not cause. */
 static inline int tmm__is_of_memory(cudaError_t error)
 {
     return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||

@@ -1,11 +1,11 @@
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: once/config.h. Used by: launch/, once/costs.h, once/device.h, type/explain.h, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
-   (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
-   clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
-   an H200. bench/notes/choice.md says how they were found. */
+/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
+   its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
+   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
+   were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -45,7 +45,7 @@ enum {
     TMM__TUNED_OUTER = 2,
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 4,
-    TMM__TUNED_PIPELINED = 3,
+    TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
@@ -365,7 +365,6 @@ static const tmm__costs tmm__measured = {
             /* block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
             {5230, 1810, {144, 105, 92.6, 92.3}, 0.057, 0.039, 2150}, /* any */
             {7300, 4880, {157, 148, 166, 146}, 0, 0, 1220},           /* TN */
-            {7150, 4710, {169, 167, 184, 162}, 0, 0, 4800},           /* NN */
         },
         2800,         /* cut */
         {1470, 2970}, /* cut_slice */

@@ -34,8 +34,7 @@ typedef enum tmm_kernel TMM__INT {
 
 typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR, of double for
-   TMM_TENSOR_INT8; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
     void *memory;  /* FP16 and scales, or bytes and norms */

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/config.h, once/types.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -38,11 +38,11 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch);
 
 /* Why: writes a line for each kernel to `text`, host memory of `bytes`; 4096 are enough. First the
-   kernel that TMM_AUTO or TMM_AUTO_TENSOR, `kernel`, takes for dense A, B and C. A line has the time
-   that it should take, its tile, how K is divided and which limit binds it: the launch, memory, L2 or
-   arithmetic; or why it does not take the product. "Only by name": TMM_AUTO leaves it out.
-   `gpu`: NULL for the current device; or a word of a name such as "H100", for one that the header has
-   measured, as if that were here. Nothing is launched, so that needs no GPU.
+   one that `kernel`, TMM_AUTO or TMM_AUTO_TENSOR, takes for dense A, B and C. A line has the
+   predicted time, the tile, how K is divided, and what binds: the launch, memory, L2 or arithmetic;
+   or why the kernel does not take the product. "Only by name": TMM_AUTO leaves it out. `gpu`: NULL
+   for the current device, or a word such as "H100" of the name of one that the header has measured.
+   Nothing is launched: that needs no GPU.
      Errors: TMM_ERROR_ARGUMENT; TMM_ERROR_MEMORY if `bytes` are too few, then the text is cut. */
 TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                       long long N, long long K, long long batch, const char *gpu,
@@ -51,12 +51,12 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C with operands that may be prepared: float by TMM_TENSOR, with
    TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
-   leading dimensions as for gemm. `options` as above, or NULL. The op, pointer and leading dimension
-   of a prepared operand are ignored: it has its own.
-     Bits: as gemm_with; of double with a prepared operand as a product in a batch, whatever else A
+   leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
+   pointer and leading dimension.
+     Bits: as gemm_with. Double with a prepared operand: as a product in a batch, whatever else A
    and B hold, unless the device finds FP64 to be faster.
-     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
-   or K is above 2^31 - 8193 (also of the functions below). */
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
+   N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -64,9 +64,9 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      tmm_stream stream);
 
 /* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
-   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
-   the most: a product that needs more is done in parts. */
+   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+   sums). Double takes a quarter of the current device's memory at most: larger products are done
+   in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes);
 
@@ -75,8 +75,8 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
    allocated, until gemm_release. A and B must not change until then: products read them where the
    converted operand does not suffice for an element of C.
      An element takes 4 bytes in float, two halves; in double 17 for K from 2048 on: residues modulo
-   16 numbers, the most that any data need, and units. Without a prepared operand the same product
-   may take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
+   16 numbers, the most that any data need, and units. Without a prepared operand the product may
+   take 13 or 14: a prepared B pays for small M (bench/notes/tensor_int8.md).
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                         long long lda, void *memory, size_t bytes,
@@ -102,11 +102,10 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
    complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
    pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
-   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
-     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone.
-   They are the same for all shares, numbers of devices, blocks and streams. For K up to 4096 they
-   are those of TMM_REGISTER. A larger K is cut in parts of 4096 at most, by K and the size of an
-   element alone; each part is added to C.
+   `options`: see tmm_host_options; NULL: the current device, with all its memory.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
+   not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
+   larger K is cut in parts of 4096 at most, each of which is added to C.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.
@@ -114,9 +113,9 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
    used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
-   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
-   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
-   would see rows and columns of blocks. */
+   TMM_ERROR_CANCELLED (by `progress`). TMM_ERROR_UNSUPPORTED: a kernel that this type lacks;
+   TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE, which would see rows
+   and columns of blocks. */
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,

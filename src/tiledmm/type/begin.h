@@ -47,7 +47,7 @@
 #define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
 #endif
 /* For TMM__KERNEL_LIST: functions of a kernel that only some types and programs have. */
-#define TMM__LEFT_OUT tmm__xgemm__left_out, NULL, NULL, NULL
+#define TMM__LEFT_OUT tmm__xleft_out, NULL, NULL, NULL
 #if TMM__FAST
 #define TMM__IF_FAST(...) __VA_ARGS__
 #else
@@ -58,7 +58,7 @@
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see gemm__stands_for */
+#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see tmm__xstands_for */
 #define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT

@@ -2,8 +2,7 @@
    Uses: launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
-static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -13,14 +12,14 @@ static inline tmm_status tmm__xgemm__left_out(const tmm__xgemm__product *p,
 }
 
 #if TMM__CONVERTS
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan);
 #endif
 
-static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
+static inline const tmm__xkernel *tmm__xrow(tmm_kernel kernel)
 {
 #define TMM__NAME(value, string)              {value, 0, NULL, NULL, NULL, NULL},
 #define TMM__KERNEL(value, string, tile, ...) {value, tile, __VA_ARGS__},
-    static const tmm__xgemm__kernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+    static const tmm__xkernel rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
 #undef TMM__NAME
 #undef TMM__KERNEL
     if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].takes == NULL) return NULL;
@@ -28,7 +27,7 @@ static inline const tmm__xgemm__kernel *tmm__xgemm__row(tmm_kernel kernel)
 }
 
 /* May TMM_AUTO take this kernel? */
-static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm__xgemm__product *p)
+static inline int tmm__xeligible(const tmm__xkernel *row, const tmm__xproduct *p)
 {
     const double most = INT_MAX, tile = row->tile;
     return ceil(p->M / tile) * ceil(p->N / tile) <= most && row->competes(p, row);
@@ -36,46 +35,43 @@ static inline int tmm__xgemm__eligible(const tmm__xgemm__kernel *row, const tmm_
 
 /* A product as its plans are compared: not empty, all of a batch at once. `tensor`: elements may be
    split. */
-static inline tmm__xgemm__product tmm__xgemm__compared(const tmm__xgemm__product *given,
-                                                       long long batch, int tensor)
+static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long batch, int tensor)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
     p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
     return p;
 }
 
-/* The rule of TMM_AUTO: the plan that should take the least time, by the costs in once/tuning.h. Of
-   equal ones, the first of the list. */
-static inline void tmm__xgemm__choose(const tmm__xgemm__product *given, long long batch, int tensor,
-                                      tmm__plan *best)
+/* The rule of TMM_AUTO: the plan that should take the least time; of equal ones, the first of
+   the list. */
+static inline void tmm__xchoose(const tmm__xproduct *given, long long batch, int tensor,
+                                tmm__plan *best)
 {
-    const tmm__xgemm__product p = tmm__xgemm__compared(given, batch, tensor);
+    const tmm__xproduct p = tmm__xcompared(given, batch, tensor);
     tmm__plan plan;
     best->value = TMM_AUTO, best->time = HUGE_VAL;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        const tmm__xgemm__kernel *row = tmm__xgemm__row((tmm_kernel)k);
-        if (row == NULL || row->competes == NULL || !tmm__xgemm__eligible(row, &p)) continue;
-        tmm__xgemm__plan_by(row->value, &p, &plan);
+        const tmm__xkernel *row = tmm__xrow((tmm_kernel)k);
+        if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &p)) continue;
+        tmm__xplan_by(row->value, &p, &plan);
         if (plan.time < best->time) *best = plan;
     }
-    if (best->value == TMM_AUTO) tmm__xgemm__plan_by(TMM_REGISTER_128, &p, best);
+    if (best->value == TMM_AUTO) tmm__xplan_by(TMM_REGISTER_128, &p, best);
 }
 
-static inline tmm_kernel tmm__xgemm__choice(const tmm__xgemm__product *given, long long batch,
-                                            int tensor)
+static inline tmm_kernel tmm__xchoice(const tmm__xproduct *given, long long batch, int tensor)
 {
     tmm__plan plan;
-    tmm__xgemm__choose(given, batch, tensor, &plan);
+    tmm__xchoose(given, batch, tensor, &plan);
     return plan.value;
 }
 
 /* What a launcher gets for the first launch of a batch. */
-static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__product *given,
-                                                           long long batch)
+static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long long batch)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
     if ((TMM_SUM)p.alpha == 0) p.K = 0;
@@ -89,11 +85,11 @@ static inline tmm__xgemm__product tmm__xgemm__first_launch(const tmm__xgemm__pro
     return p;
 }
 
-/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty. A thread
-   keeps its latest plans, since making all of them takes the host as long as a launch: it is valid
-   until the next call. The key is all that it may depend on. */
-static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
-                                                      const tmm__xgemm__product *p, long long batch)
+/* The plan of a kernel, or of TMM_AUTO, for the first launch of a batch that is not empty; valid
+   until the next call. A thread keeps its latest plans: making all of them takes as long as a
+   launch. The key is all that a plan may depend on. */
+static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xproduct *p,
+                                                long long batch)
 {
     static thread_local struct {
         long long key[16];
@@ -113,23 +109,22 @@ static inline const tmm__plan *tmm__xgemm__known_plan(tmm_kernel kernel,
     const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
     tmm__plan *plan = &known[place].plan;
     if (TMM__REMEMBERS && memcmp(known[place].key, key, sizeof key) == 0) return plan;
-    const tmm__xgemm__product first = tmm__xgemm__first_launch(p, batch);
+    const tmm__xproduct first = tmm__xfirst_launch(p, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     if (chooses) {
-        tmm__xgemm__choose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
+        tmm__xchoose(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR, plan);
         kernel = plan->value;
     }
     /* Chosen was for the K and the batch that were given. */
-    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID)
-        tmm__xgemm__plan_by(kernel, &first, plan);
+    if (!chooses || first.K == 0 || batch > TMM__MOST_GRID) tmm__xplan_by(kernel, &first, plan);
     memcpy(known[place].key, key, sizeof key);
     return plan;
 }
 
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
 {
-    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.alpha = 1, p.ldc = N;
-    return tmm__xgemm__choice(&p, batch, TMM__ASKED_TENSOR);
+    return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif

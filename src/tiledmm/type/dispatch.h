@@ -1,12 +1,11 @@
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/plan.h, launch/product.h,
-   once/, type/choose.h.
+   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/, once/, choose.h.
    Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
-static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, long long strideC,
-                                       long long batch)
+static inline int tmm__xoverlaps(long long M, long long N, long long ldc, long long strideC,
+                                 long long batch)
 {
     for (long long s = 1; s < batch && s <= 4096; s++) {
         long long offset = s * strideC, rows = offset / ldc;
@@ -18,8 +17,8 @@ static inline int tmm__xgemm__overlaps(long long M, long long N, long long ldc, 
 }
 
 /* Checks what a batch adds to one product. */
-static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const long long strides[3],
-                                                 long long batch)
+static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long long strides[3],
+                                           long long batch)
 {
     const long long M = o->M, N = o->N, ldc = o->ldc;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
@@ -35,7 +34,7 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
     if (strides[2] == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is 0: the products would overwrite each other");
-    if (tmm__xgemm__overlaps(M, N, ldc, strides[2], batch))
+    if (tmm__xoverlaps(M, N, ldc, strides[2], batch))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
                          "each other",
@@ -44,57 +43,54 @@ static inline tmm_status tmm__xgemm__check_batch(const tmm__operands *o, const l
 }
 
 /* The tile with which TMM_REGISTER should be faster. */
-static inline tmm_kernel tmm__xgemm__register_tile(const tmm__xgemm__product *given,
-                                                   long long batch)
+static inline tmm_kernel tmm__xregister_tile(const tmm__xproduct *given, long long batch)
 {
     if (!TMM__ALL_TILES) return TMM_REGISTER_128;
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan small, large;
     p.batch = (unsigned)tmm__min(batch, INT_MAX);
-    tmm__xgemm__plan_by(TMM_REGISTER_64, &p, &small);
-    tmm__xgemm__plan_by(TMM_REGISTER_128, &p, &large);
+    tmm__xplan_by(TMM_REGISTER_64, &p, &small);
+    tmm__xplan_by(TMM_REGISTER_128, &p, &large);
     return small.time < large.time ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* What stands behind a name: TMM_AUTO in place of a conversion that cannot be used, others in place
-   of kernels that this type or product does not have, the better tile of TMM_REGISTER. */
-static inline tmm_kernel tmm__xgemm__stands_for(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                                long long batch)
+/* What stands behind a name: TMM_AUTO for a conversion that cannot be used, others for kernels
+   that this type or product does not have, the better tile of TMM_REGISTER. */
+static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct *p,
+                                          long long batch)
 {
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xgemm__converted_fits(p->M, p->N, p->K)))
+        ((TMM_SUM)p->alpha == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
         return TMM_AUTO;
 #endif
 #if TMM__FAST
-    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xgemm__skinny_fits(p)) kernel = TMM_DIRECT;
-    if (kernel == TMM_NARROW && !tmm__xgemm__narrow_fits(p, batch)) kernel = TMM_PIPELINED;
+    if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xskinny_fits(p)) kernel = TMM_DIRECT;
+    if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. */
     if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
-        kernel = tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p) ? TMM_TENSOR
-                                                                              : TMM_REGISTER;
+        kernel = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
 #endif
     if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
     if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
         kernel = TMM_SHARED;
-    if (kernel == TMM_REGISTER) kernel = tmm__xgemm__register_tile(p, batch);
+    if (kernel == TMM_REGISTER) kernel = tmm__xregister_tile(p, batch);
     return kernel;
 }
 
 /* The same, and the choice of TMM_AUTO for a batch that is not empty. */
-static inline tmm_kernel tmm__xgemm__resolve(tmm_kernel kernel, const tmm__xgemm__product *p,
-                                             long long batch)
+static inline tmm_kernel tmm__xresolve(tmm_kernel kernel, const tmm__xproduct *p, long long batch)
 {
-    kernel = tmm__xgemm__stands_for(kernel, p, batch);
+    kernel = tmm__xstands_for(kernel, p, batch);
     if (kernel != TMM_AUTO && kernel != TMM_AUTO_TENSOR) return kernel;
-    return tmm__xgemm__known_plan(kernel, p, batch)->value;
+    return tmm__xknown_plan(kernel, p, batch)->value;
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
-static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_status tmm__xtakes(tmm_kernel kernel, const tmm__xproduct *p)
 {
-    const tmm__xgemm__kernel *row = tmm__xgemm__row(kernel);
+    const tmm__xkernel *row = tmm__xrow(kernel);
     const long long M = p->M, N = p->N;
     if (row == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
@@ -109,49 +105,48 @@ static inline tmm_status tmm__xgemm__takes(tmm_kernel kernel, const tmm__xgemm__
 }
 
 /* Products of one launch, by a kernel that takes them. */
-static inline tmm_status tmm__xgemm__run(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_status tmm__xrun(tmm_kernel kernel, const tmm__xproduct *p)
 {
     tmm__plan plan;
-    tmm__xgemm__plan_by(kernel, p, &plan);
-    return tmm__xgemm__row(kernel)->launch(p, &plan);
+    tmm__xplan_by(kernel, p, &plan);
+    return tmm__xrow(kernel)->launch(p, &plan);
 }
 
 #if TMM__CONVERTS
 /* KERNEL TENSOR FLOAT or INT8; strictly, if there is no memory for its operands. */
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan)
 {
     size_t missing = 0;
-    tmm_status status = tmm__xgemm__converted(p, plan, NULL, &missing);
+    tmm_status status = tmm__xconverted(p, plan, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
-    tmm_kernel kernel = tmm__xgemm__fits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
-    kernel = tmm__xgemm__stands_for(kernel, p, p->batch);
-    status = tmm__xgemm__takes(kernel, p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, p);
+    tmm_kernel kernel = tmm__xfits(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = tmm__xstands_for(kernel, p, p->batch);
+    status = tmm__xtakes(kernel, p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, p);
 }
 #endif
 
 /* Products of a batch whose arguments have been checked. */
-static inline tmm_status tmm__xgemm__batch(tmm_kernel kernel, const tmm__xgemm__product *given,
-                                           long long batch)
+static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *given, long long batch)
 {
-    kernel = tmm__xgemm__stands_for(kernel, given, batch);
+    kernel = tmm__xstands_for(kernel, given, batch);
     const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
     const int empty = given->M == 0 || given->N == 0 || batch == 0;
     tmm__plan next;
-    tmm_status status = chooses ? TMM_OK : tmm__xgemm__takes(kernel, given);
+    tmm_status status = chooses ? TMM_OK : tmm__xtakes(kernel, given);
     if (status != TMM_OK || empty) return status;
-    const tmm__plan *plan = tmm__xgemm__known_plan(kernel, given, batch);
-    if (chooses) status = tmm__xgemm__takes(plan->value, given);
-    tmm__xgemm__product p = tmm__xgemm__first_launch(given, batch);
+    const tmm__plan *plan = tmm__xknown_plan(kernel, given, batch);
+    if (chooses) status = tmm__xtakes(plan->value, given);
+    tmm__xproduct p = tmm__xfirst_launch(given, batch);
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
-            tmm__xgemm__plan_by(plan->value, &p, &next);
+            tmm__xplan_by(plan->value, &p, &next);
             plan = &next;
         }
-        status = tmm__xgemm__row(plan->value)->launch(&p, plan);
+        status = tmm__xrow(plan->value)->launch(&p, plan);
     }
     return status;
 }
@@ -168,15 +163,15 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
     const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
                                     reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
-    if (status == TMM_OK) status = tmm__xgemm__check_batch(&operands, strides, batch);
+    if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
     if (status != TMM_OK) return status;
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
     *tmm__device_of_product() = tmm__current_device();
-    status = tmm__xgemm__batch(kernel, &p, batch);
+    status = tmm__xbatch(kernel, &p, batch);
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
         return tmm__blame_operand(&operands, status);

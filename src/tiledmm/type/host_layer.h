@@ -1,6 +1,5 @@
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, launch/plan.h, launch/product.h, once/, type/choose.h, type/dispatch.h.
-   Used by: callers. */
+   Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_TYPE *C)
@@ -16,64 +15,60 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
                                (TMM_TYPE)0, C, N, NULL);
 #endif
-    size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
-    size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
-    TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    static const char *const names[3] = {"A", "B", "C"};
+    static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
+                                         "cudaMalloc for C"};
+    const void *const from[3] = {A, B, C};
+    const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
+                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+    void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
-    status = tmm__is_staged("A", A, bytesA, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("B", B, bytesB, &staged);
-    if (status == TMM_OK) status = tmm__is_staged("C", C, bytesC, &staged);
-    if (status != TMM_OK) return status;
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__is_staged(names[n], from[n], bytes[n], &staged);
     /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
-    status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
-    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
+    for (int n = 0; n < 3 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMalloc(&device[n], bytes[n]), calls[n]);
+    for (int n = 0; n < 2 && status == TMM_OK; n++)
+        status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
+                           n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dA, A, bytesA, cudaMemcpyHostToDevice), "copy of A to the device");
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
+                            (TMM_TYPE *)device[2], N, 0);
     if (status == TMM_OK)
-        status =
-            tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
-    if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
-                            (TMM_TYPE)0, dC, N, 0);
-    if (status == TMM_OK)
-        status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
+        status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
     /* cudaFree(NULL) does nothing. An error here would only repeat an earlier one. */
-    void *const memory[3] = {dA, dB, dC};
-    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(memory[n]));
+    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(device[n]));
     return status;
 }
 
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
    that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
-static inline tmm_kernel tmm__xgemm__block_kernel(tmm_kernel kernel, const tmm__xgemm__product *p)
+static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xproduct *p)
 {
 #if TMM__CONVERTS
-    tmm__xgemm__product square =
-        tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    tmm__xproduct square = tmm__xmake_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
     square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = tmm__xgemm__choice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
-    if (kernel == TMM__CONVERTING && tmm__xgemm__converted_fits(p->M, p->N, p->K)) return kernel;
+        kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
+    if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    if (kernel == TMM_AUTO && tmm__xgemm__tensor_pays() && tmm__xgemm__fits(TMM_TENSOR, p))
-        kernel = TMM_TENSOR;
+    if (kernel == TMM_AUTO && tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p)) kernel = TMM_TENSOR;
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
-        tmm__xgemm__fits(TMM_PIPELINED, p))
+        tmm__xfits(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
 #endif
-    return tmm__xgemm__resolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
+    return tmm__xresolve(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
-static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block_product *block,
-                                           tmm_stream stream)
+static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_product *block,
+                                     tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
@@ -87,18 +82,17 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     if (K <= 0)
         return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
-    tmm__xgemm__product p =
-        tmm__xgemm__make_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
     p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
-    const tmm_kernel kernel = tmm__xgemm__block_kernel(job->kernel, &p);
+    const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING) {
         size_t missing = 0;
         tmm__plan plan;
-        tmm__xgemm__plan_by(kernel, &p, &plan);
-        tmm_status status = tmm__xgemm__converted(&p, &plan, NULL, &missing);
+        tmm__xplan_by(kernel, &p, &plan);
+        tmm_status status = tmm__xconverted(&p, &plan, NULL, &missing);
         if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel %s: no memory to convert blocks of A and B: %zu bytes",
@@ -107,8 +101,8 @@ static inline tmm_status tmm__xgemm__block(const tmm__job *job, const tmm__block
     }
 #endif
     p.allowed = job->allowed;
-    tmm_status status = tmm__xgemm__takes(kernel, &p);
-    return status != TMM_OK ? status : tmm__xgemm__run(kernel, &p);
+    tmm_status status = tmm__xtakes(kernel, &p);
+    return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -128,19 +122,19 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     tmm__job job;
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = (TMM_SUM)alpha == 0 ? 0 : K;
+    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
     job.size = sizeof(TMM_TYPE);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xgemm__block;
+    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
 /* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
-static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tmm_part *p,
-                                                long long M, long long N, long long K, int reads)
+static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part *p, long long M,
+                                          long long N, long long K, int reads)
 {
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
@@ -156,8 +150,7 @@ static inline tmm_status tmm__xgemm__check_part(tmm_op opA, tmm_op opB, const tm
 }
 
 /* An error if C of a part has an element in common with A or B of any. */
-static inline tmm_status tmm__xgemm__check_parts(const tmm__job *job, const tmm_part *parts,
-                                                 int count)
+static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *parts, int count)
 {
     const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
     const long long N = job->N, K = job->K;
@@ -205,7 +198,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm__xgemm__check_part(opA, opB, p, M, N, K, reads);
+        status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -229,8 +222,8 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xgemm__block;
-    status = tmm__xgemm__check_parts(&job, parts, count);
+    job.launch = tmm__xblock;
+    status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */

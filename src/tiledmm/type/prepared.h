@@ -1,11 +1,11 @@
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: launch/plan.h, launch/product.h, once/, type/dispatch.h. Used by: callers. */
+   Uses: launch/, once/, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
 {
-    const long long most = tmm__xgemm__converted_most, elements = 1ll << 58; /* in size_t */
+    const long long most = tmm__xconverted_most, elements = 1ll << 58; /* in size_t */
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
@@ -13,13 +13,13 @@ TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(TMM__CONVERTING), lines, K);
-    if (lines > 0 && K > 0) *bytes = tmm__xgemm__prepared_bytes(lines, K);
+    if (lines > 0 && K > 0) *bytes = tmm__xprepared_bytes(lines, K);
     return TMM_OK;
 }
 
 /* Prepares what `request` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t bytes,
-                                             tmm_prepared *prepared, tmm_stream stream)
+static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes,
+                                       tmm_prepared *prepared, tmm_stream stream)
 {
     const int is_B = request->is_B;
     const tmm_op op = request->op;
@@ -51,7 +51,7 @@ static inline tmm_status tmm__xgemm__prepare(const tmm_prepared *request, size_t
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    if (needed > 0) status = tmm__xgemm__convert_once(request, (char *)memory, stream);
+    if (needed > 0) status = tmm__xconvert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -67,7 +67,7 @@ TMM_API tmm_status tmm__xgemm_prepare_A(tmm_op op, long long M, long long K, con
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
-    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xprepare(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, const TMM_TYPE *B,
@@ -76,7 +76,7 @@ TMM_API tmm_status tmm__xgemm_prepare_B(tmm_op op, long long K, long long N, con
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
-    return tmm__xgemm__prepare(&request, bytes, prepared, stream);
+    return tmm__xprepare(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
@@ -89,8 +89,8 @@ TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
 }
 
 /* An error if the product is too large, or if what is prepared does not fit it. */
-static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, long long K,
-                                                    const tmm_tensor_options *options)
+static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options)
 {
     const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
@@ -121,22 +121,22 @@ static inline tmm_status tmm__xgemm__check_prepared(long long M, long long N, lo
 }
 
 /* What options are if there are none. */
-static const tmm_tensor_options tmm__xgemm__no_options = {NULL, NULL};
+static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
-    if (options == NULL) options = &tmm__xgemm__no_options;
-    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
-    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xgemm__converted_fits(M, N, K)) return status;
+    if (options == NULL) options = &tmm__xno_options;
+    tmm_status status = tmm__xcheck_prepared(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !tmm__xconverted_fits(M, N, K)) return status;
     const tmm_prepared *const prepared[2] = {options->A, options->B};
-    tmm__xgemm__product p = tmm__xgemm__make_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xgemm__converted_bytes(&p, &plan, prepared);
+    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
     return TMM_OK;
 }
 
@@ -146,8 +146,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
-    if (options == NULL) options = &tmm__xgemm__no_options;
-    tmm_status status = tmm__xgemm__check_prepared(M, N, K, options);
+    if (options == NULL) options = &tmm__xno_options;
+    tmm_status status = tmm__xcheck_prepared(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -160,7 +160,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
         if (ready == NULL || M == 0 || N == 0 || K == 0 || !operands.reads_AB) continue;
-        const long long bytes = (long long)tmm__xgemm__prepared_bytes(ready->lines, K);
+        const long long bytes = (long long)tmm__xprepared_bytes(ready->lines, K);
         const tmm__area memory = tmm__area_of(ready->memory, 1, bytes, bytes, 1);
         const tmm__area area = tmm__area_of_operand(&operands, 2);
         if (bytes > 0 && tmm__areas_meet(&memory, &area))
@@ -169,17 +169,17 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     }
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !tmm__xgemm__converted_fits(M, N, K))
+    if ((TMM_SUM)alpha == 0 || !tmm__xconverted_fits(M, N, K))
         return tmm__xgemm_with(TMM__CONVERTING, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
                                ldc, stream);
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
-    tmm__xgemm__product p = tmm__xgemm__make_product(opA, opB, M, N, K, lda, ldb);
+    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     tmm__plan plan;
-    tmm__xgemm__plan_by(TMM__CONVERTING, &p, &plan);
-    status = tmm__xgemm__converted(&p, &plan, prepared, &missing);
+    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+    status = tmm__xconverted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;

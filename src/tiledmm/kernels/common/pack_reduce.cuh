@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, once/. Used by: launch/product.h. */
+   Uses: store.cuh, streamk.cuh, once/. Used by: launch/product.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to

@@ -28,8 +28,7 @@ typedef struct alignas(16) tmm__xsums4 {
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector,
-                                                          unsigned mask, TMM_TYPE beta)
+TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
 {
     tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
@@ -45,9 +44,8 @@ static __device__ __forceinline__ tmm__xsums4 tmm__xload4(const TMM_TYPE *C, boo
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, long long col,
-                                                    bool vector, unsigned mask, TMM_TYPE alpha,
-                                                    const TMM_SUM *old, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore4(TMM_TYPE *C, long long row, long long col, bool vector, unsigned mask,
+                              TMM_TYPE alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
     tmm__xelements4 elements;
     (void)row, (void)col; /* only for the epilogue */
@@ -66,11 +64,10 @@ static __device__ __forceinline__ void tmm__xstore4(TMM_TYPE *C, long long row, 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row,
-                                                        long long first_row, long long end,
-                                                        long long col, bool vector, unsigned mask,
-                                                        TMM_TYPE alpha, TMM_TYPE beta,
-                                                        const TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, long long first_row,
+                                  long long end, long long col, bool vector, unsigned mask,
+                                  TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                  const int rows)
 {
     tmm__xsums4 old[4][2];
 #pragma unroll
@@ -98,8 +95,7 @@ static __device__ __forceinline__ void tmm__xstore_rows(TMM_TYPE *C, long long l
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned,
-                                                              unsigned mask)
+TMM__DEVICE tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned, unsigned mask)
 {
     tmm__xelements2 elements = {{0, 0}};
     if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
@@ -109,10 +105,9 @@ static __device__ __forceinline__ tmm__xelements2 tmm__xload2(const TMM_TYPE *C,
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, long long col,
-                                                    bool aligned, unsigned mask, TMM_TYPE alpha,
-                                                    TMM_TYPE beta, tmm__xelements2 elements,
-                                                    const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool aligned,
+                              unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                              tmm__xelements2 elements, const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -131,8 +126,7 @@ static __device__ __forceinline__ void tmm__xstore2(TMM_TYPE *C, long long row, 
 }
 
 /* One element from or to global memory; one that is not enabled is left as it is. */
-static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from,
-                                                     bool enabled)
+TMM__DEVICE void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
@@ -140,7 +134,7 @@ static __device__ __forceinline__ void tmm__xload_if(TMM_TYPE *to, const TMM_TYP
         *to = *from;
 }
 
-static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+TMM__DEVICE void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
@@ -149,8 +143,8 @@ static __device__ __forceinline__ void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE fro
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                       bool enabled, long long row, long long col)
+TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool enabled,
+                                 long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
@@ -163,10 +157,9 @@ static __device__ __forceinline__ TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alp
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col,
-                                                          const int count, unsigned mask,
-                                                          TMM_TYPE alpha, TMM_TYPE beta,
-                                                          const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, const int count,
+                                    unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                    const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -186,9 +179,8 @@ static __device__ __forceinline__ void tmm__xstore_masked(TMM_TYPE *C, long long
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-static __device__ __forceinline__ void tmm__xstore_row(TMM_TYPE *C, long long row, long long col,
-                                                       bool vector, unsigned mask, TMM_TYPE alpha,
-                                                       TMM_TYPE beta, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_row(TMM_TYPE *C, long long row, long long col, bool vector,
+                                 unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */

@@ -1,13 +1,11 @@
 /* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: kernels/common/store.cuh, once/.
-   Used by: kernels/common/pack_reduce.cuh, kernels/pipelined/kernel.cuh,
-   kernels/pipelined/store.cuh, kernels/tensor/kernel.cuh, kernels/tensor/store.cuh,
-   kernels/tensor_float/. */
+   Uses: store.cuh, once/.
+   Used by: pack_reduce.cuh, kernels/pipelined/, kernels/tensor/, kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
-static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, int band_rows,
-                                                       int tile, int *down, int *across)
+TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
+                                 int *across)
 {
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
@@ -20,11 +18,10 @@ static __device__ __forceinline__ void tmm__xfind_tile(const tmm__schedule *s, i
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-static __device__ __forceinline__ void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha,
-                                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                        const tmm__schedule *s, int rows,
-                                                        int warps_down, int tile, int thread,
-                                                        int number, const tmm__xsums4 *swapped)
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                                  TMM_TYPE *C, long long ldc, const tmm__schedule *s, int rows,
+                                  int warps_down, int tile, int thread, int number,
+                                  const tmm__xsums4 *swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
     int down, across, i = number / 2, j = number % 2;

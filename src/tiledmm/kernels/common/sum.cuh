@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: kernels/common/store.cuh, once/.
+   Uses: store.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -19,8 +19,7 @@ typedef struct alignas(2 * sizeof(TMM_SUM)) tmm__xsums2 {
 } tmm__xsums2;
 
 /* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from,
-                                                      bool inside)
+TMM__DEVICE void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
@@ -33,8 +32,8 @@ static __device__ __forceinline__ void tmm__xcopy_one(TMM_TYPE *to, const TMM_TY
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
-static __device__ __forceinline__ void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                  TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_SUM a3, TMM_SUM b0,
+                            TMM_SUM b1)
 {
     double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
     double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};

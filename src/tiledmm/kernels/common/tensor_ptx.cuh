@@ -14,19 +14,19 @@
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
    "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
    visible. */
-static __device__ __forceinline__ void tmm__let_next_begin(void)
+TMM__DEVICE void tmm__let_next_begin(void)
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
+TMM__DEVICE void tmm__wait_for_previous(void)
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 #else
-static __device__ __forceinline__ void tmm__let_next_begin(void)
+TMM__DEVICE void tmm__let_next_begin(void)
 {
 }
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
+TMM__DEVICE void tmm__wait_for_previous(void)
 {
 }
 #endif
@@ -35,24 +35,24 @@ static __device__ __forceinline__ void tmm__wait_for_previous(void)
 /* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
    "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
    phase of that parity, the first phase having parity 0. */
-static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 }
 
-static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
     do {
@@ -67,8 +67,8 @@ static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsig
 
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
    "cp.async.bulk"). */
-static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
-                                                      unsigned bytes, unsigned barrier)
+TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
+                                unsigned barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(shared),
@@ -86,7 +86,7 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 
 /* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
    lines / 16; bit 62, the layout with 128-byte swizzle. */
-static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
@@ -98,7 +98,7 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
    in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
    but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
    says that it gave up. */
-static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
 #pragma unroll 1
@@ -111,7 +111,7 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 /* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
    address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
    of row l / 4 of matrix i. */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
+TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh, kernels/direct/sizes.h, once/.
-   Used by: kernels/direct/launch.h. */
+   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernels/direct/kernel.cuh, kernels/direct/launch.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */

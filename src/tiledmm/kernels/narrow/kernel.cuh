@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/store.cuh, kernels/narrow/sizes.h, once/.
-   Used by: kernels/narrow/launch.h. */
+   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -45,8 +44,7 @@
 #if TMM__BODIES
 /* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for
    those from number `valid` on. */
-static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
-                                                          unsigned stride, int valid)
+TMM__DEVICE void tmm__narrow_copy_P(TMM_TYPE *to, const char *from, unsigned stride, int valid)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -54,8 +52,7 @@ static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const ch
 }
 
 /* Copies 8 elements of Q, 16 lines apart; zeros if not valid. */
-static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from,
-                                                          unsigned stride, bool valid)
+TMM__DEVICE void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from, unsigned stride, bool valid)
 {
 #pragma unroll
     for (int i = 0; i < 8; i++)
@@ -63,8 +60,7 @@ static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const ch
 }
 
 /* Multiply-adds of one group, back and forth: see PIPELINED. */
-static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p,
-                                                       const tmm__xelements4 *q)
+TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm__xelements4 *q)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -79,10 +75,10 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__x
    memory as [line of P][line of Q], neighbours along Q swapped. leftP, leftQ: lines that exist from
    the tile's first one on. Lines of Q before skipQ belong to another tile. A thread walks down rows
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
-static __device__ __forceinline__ void tmm__narrow_store(
-    const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
-    int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
-    TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
+                                   long long firstP, long long firstQ, int leftP, int leftQ,
+                                   int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
+                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
     const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h.
-   Used by: kernels/narrow/kernel.cuh, kernels/narrow/launch.h, type/instances.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/outer/sizes.h, once/.
-   Used by: kernels/outer/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -44,10 +43,9 @@ enum {
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
    Two lines and two k at a time are copied without a branch between them: a copy waits for the
    instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
-static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
-                                                       const TMM_TYPE *x, long long line_stride,
-                                                       long long k_stride, int lines_left,
-                                                       int k_left, int depth)
+TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_TYPE *x,
+                                 long long line_stride, long long k_stride, int lines_left,
+                                 int k_left, int depth)
 {
     enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
     const unsigned thread = threadIdx.x, threads = blockDim.x;

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: kernels/outer/kernel.cuh, kernels/outer/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -9,7 +8,7 @@ typedef struct tmm__xouter__instance {
 } tmm__xouter__instance;
 
 /* The number under which an instance was measured. Others go by the area of a warp, of the first. */
-static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, double *area)
+static inline int tmm__xouter_measured(const tmm__xouter__instance *i, double *area)
 {
     const tmm__costs *t = tmm__tuned();
     int n = TMM__TUNED_OUTER - 1;
@@ -20,13 +19,13 @@ static inline int tmm__xgemm__outer_measured(const tmm__xouter__instance *i, dou
 }
 
 /* Nanoseconds of a plan with an instance: the blocks of the busiest multiprocessor, or memory. */
-static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xouter__instance *i,
-                                             const tmm__xgemm__product *p)
+static inline double tmm__xouter_guess(const tmm__plan *c, const tmm__xouter__instance *i,
+                                       const tmm__xproduct *p)
 {
     double area;
-    const int n = tmm__xgemm__outer_measured(i, &area), warps = c->threads / 32;
+    const int n = tmm__xouter_measured(i, &area), warps = c->threads / 32;
     const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_OUTER, 1, 1);
+    const tmm__load load = tmm__xload(p, TMM__COST_OUTER, 1, 1);
     const double K = (double)p->K;
     const size_t sector = 32;
     const double blocks = ceil((double)c->down * (double)c->blocks * p->batch / load.processors);
@@ -47,8 +46,8 @@ static inline double tmm__xgemm__outer_guess(const tmm__plan *c, const tmm__xout
 }
 
 /* The instance and block that should be fastest. */
-static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xouter_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                    tmm__plan *best)
 {
 #define TMM__ROW(pass, name, rows, lanes)                                           \
     {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
@@ -73,35 +72,26 @@ static inline void tmm__xgemm__outer_plan(const tmm__xgemm__product *p,
             if (down > (int)TMM__MOST_GRID) continue;
             c.tile_m = warps * i->warp_rows, c.tile_n = i->cols, c.threads = 32 * warps;
             c.down = (int)down, c.blocks = (p->N - 1) / i->cols + 1;
-            c.time = tmm__xgemm__outer_guess(&c, i, p);
+            c.time = tmm__xouter_guess(&c, i, p);
             c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, warps, c.time);
             if (c.time < best->time) *best = c;
         }
     }
 }
 
-static inline tmm_status tmm__xgemm__outer_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
+static inline int tmm__xouter_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+    return p->K <= TMM__OUTER_MOST && tmm__xfast_competes(p, row);
 }
 
-static inline int tmm__xgemm__outer_competes(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xouter(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    return p->K <= TMM__OUTER_MOST && tmm__xgemm__fast_competes(p, row);
-}
-
-static inline tmm_status tmm__xgemm__outer(const tmm__xgemm__product *given, const tmm__plan *plan)
-{
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     int depth = plan->depth;
     void *arguments[20];
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p.M);
-    arguments[tmm__xgemm__arguments(&p, arguments)] = &depth;
+    arguments[tmm__xarguments(&p, arguments)] = &depth;
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)plan->down, p.batch),
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }

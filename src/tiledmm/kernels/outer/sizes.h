@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/outer/kernel.cuh, kernels/outer/launch.h, type/instances.h. */
+   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/, once/.
-   Used by: kernels/pipelined/launch.h. */
+   Uses: kernels/common/, kernels/pipelined/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -65,16 +64,16 @@
    The order of the main loop depends on all code around it. With other forms of the functions
    below TN was slower: bench/notes/pipelined.md.
 
-   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+   modeA and modeB say how the instance for any operands copies units; 128 threads, so many elements
+   each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
-     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 16 threads along the lines, 8 k
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
 /* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
    finds one operand where the first has read it. */
-static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelements4 *a,
-                                                                const tmm__xelements4 *b,
-                                                                TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_multiply(const tmm__xelements4 *a, const tmm__xelements4 *b,
+                                          TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8 };
 #pragma unroll
@@ -86,7 +85,7 @@ static __device__ __forceinline__ void tmm__xpipelined_multiply(const tmm__xelem
         }
 }
 
-static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_clear(TMM_SUM (*sum)[8], const int rows)
 {
 #pragma unroll
     for (int i = 0; i < rows; i++)
@@ -97,11 +96,9 @@ static __device__ __forceinline__ void tmm__xpipelined_clear(TMM_SUM (*sum)[8], 
 /* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
    is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
    theirs. */
-static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__schedule *s, int work,
-                                                                 int share, int blocks,
-                                                                 int streamk_blocks,
-                                                                 long long streamk_steps, int *tile,
-                                                                 int *begin, int *end)
+TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int share, int blocks,
+                                           int streamk_blocks, long long streamk_steps, int *tile,
+                                           int *begin, int *end)
 {
     int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (!TMM__IS_INTEGER || share < streamk_blocks) {
@@ -123,15 +120,13 @@ static __device__ __forceinline__ bool tmm__xpipelined_find_work(const tmm__sche
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. If `any`, a unit has `part` elements. */
-static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool is_128x64,
-                                                                int *row0, int *col0,
-                                                                const bool any, const int rows,
-                                                                const int part)
+/* The first row and column that a thread owns in a stage. A unit of 8 rows has `part` elements. */
+TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0, int *col0,
+                                          const int rows, const int part)
 {
     int warp = thread / 32, lane = thread % 32;
     *row0 = warp / 2 * (4 * rows) + lane / 8 * 4;
-    *col0 = part + warp % 2 * (any ? part : 64) + lane % 8 * 4;
+    *col0 = part + warp % 2 * (rows == 8 ? part : 64) + lane % 8 * 4;
     if (is_128x64) {
         *row0 = warp / 2 * (2 * part) + warp % 2 * (4 * rows) + lane / 8 * 4;
         *col0 = part + lane % 8 * 4;
@@ -141,11 +136,9 @@ static __device__ __forceinline__ void tmm__xpipelined_fragment(int thread, bool
 
 #ifdef TMM__PASS
 #if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
-static_assert((TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME) ==
-                      (TMM__PIPELINED_MODE_B == TMM__AT_RUN_TIME) &&
-                  (TMM__PIPELINED_ROWS) == (TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME ? 8 : 16),
-              "TMM__PIPELINED_LIST: a thread has 8 rows if both modes are TMM__AT_RUN_TIME, and 16 "
-              "if none is: launchers and KERNEL REDUCE know these tiles");
+static_assert((TMM__PIPELINED_ROWS) == 8 || ((TMM__PIPELINED_ROWS) == 16 && TMM__IS_FLOAT),
+              "TMM__PIPELINED_LIST: a thread has 8 rows, or 16 of float: copies, launchers and "
+              "KERNEL REDUCE know these tiles");
 static_assert((int)TMM__PIPELINED_THREADS == 128 && (int)TMM__PIPELINED_UNIT == 64 &&
                   (int)TMM__PIPELINED_DEPTH == 8,
               "TMM__PIPELINED_THREADS, _UNIT and _DEPTH must be 128, 64 and 8: a thread copies "
@@ -162,9 +155,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { ANY = TMM__PIPELINED_MODE_A == TMM__AT_RUN_TIME };
-    enum { TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
+    enum { ANY = ROWS == 8, TN = !ANY };
     enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
     enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
@@ -174,7 +166,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
-    enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
     static_assert((int)STAGES >= 2 && (int)STAGES * STAGE * SIZE <= 49152,
                   "TMM__PIPELINED_STAGES must be 2 at least, and fit into the 48 KB of a block");
     static_assert(
@@ -184,18 +175,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         "other, and have room in the stages");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
-    if (!ANY) {
-        modeA = TMM__PIPELINED_MODE_A;
-        modeB = TMM__PIPELINED_MODE_B;
-    }
+    if (TN) modeA = modeB = TMM__VECTORS;
     const bool is_128x64 = ANY && s.is_tall;
-    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
-    const int TILE_N = is_128x64 ? 64 : 128;
+    const int TILE_M = is_128x64 ? 16 * ROWS : 8 * ROWS, TILE_N = is_128x64 ? 64 : 128;
 
-    int blocks = gridDim.x, streamk_blocks = DATA_PARALLEL ? s.streamk_blocks : blocks;
+    /* Integers: blocks with a whole tile, then stream-K. */
+    int blocks = gridDim.x, streamk_blocks = TMM__IS_INTEGER ? s.streamk_blocks : blocks;
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
-    bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
-    bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
+    bool packed_A = TN && s.packed_A, packed_B = TN && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 #if TMM__CLUSTERS
     if (s.cluster > 0)
@@ -216,17 +203,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         int thread = tmm__thread();
         tmm__xpipelined_copies copies;
         int row0, col0;
-        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
+        tmm__xpipelined_fragment(thread, is_128x64, &row0, &col0, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
         tmm__xpipelined_clear(sum, ROWS);
 
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
         tmm__xpipelined_copy_begin(&copies, thread, modeA, modeB, is_128x64, M, N,
                                    A + blockIdx.z * batchA, rsA, csA, B + blockIdx.z * batchB, rsB,
-                                   csB, row, col, k, ANY, ROWS);
+                                   csB, row, col, k, ROWS);
         int left = end - begin;
         tmm__xpipelined_fill(&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA,
-                             rsB, ANY, ROWS);
+                             rsB, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
@@ -263,7 +250,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    tmm__xpipelined_copy_next(&copies, to, more, ANY, ROWS);
+                    tmm__xpipelined_copy_next(&copies, to, more, ROWS);
                     tmm__xpipelined_copy_advance(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
@@ -319,7 +306,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         }
         tmm__xpipelined_place place;
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
-                                   ANY, TN, ROWS);
+                                   ROWS);
         if (TN) {
             /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
                The other instances are slower with this. */

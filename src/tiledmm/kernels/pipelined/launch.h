@@ -1,44 +1,35 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
-#define TMM__CHECK(pass, name, blocks, rows, modeA, modeB) 1 ? (modeA):
-static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == TMM__AT_RUN_TIME,
-              "TMM__PIPELINED_LIST: the first instance must be _any, with TMM__AT_RUN_TIME");
+#define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
+static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
+              "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");
 #undef TMM__CHECK
 
 /* An instance of KERNEL PIPELINED; the first one is ANY. */
 typedef struct tmm__xpipelined__instance {
-    int blocks, modeA, modeB;
+    int blocks, any;
     const void *kernel;
 } tmm__xpipelined__instance;
 
 /* Instance number n, NULL after the last. */
-static inline const tmm__xpipelined__instance *tmm__xgemm__pipelined_instance(int n)
+static inline const tmm__xpipelined__instance *tmm__xpipelined_instance(int n)
 {
-#define TMM__ROW(pass, name, blocks, rows, modeA, modeB) \
-    {blocks, modeA, modeB, (const void *)TMM_FN(gemm_pipelined##name)},
+#define TMM__ROW(pass, name, blocks, rows) \
+    {blocks, rows == 8, (const void *)TMM_FN(gemm_pipelined##name)},
     static const tmm__xpipelined__instance instances[] = {TMM__PIPELINED_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Its costs: those of ANY and of TN. One that copies A along k has those of an instance for A B, which
-   was measured and is no more; others have its area, so its costs, too. */
-static inline const tmm__block_costs *tmm__xgemm__pipelined_costs(
-    const tmm__xpipelined__instance *i)
-{
-    const int tn = i->modeA == TMM__VECTORS && i->modeB == TMM__VECTORS;
-    return &tmm__tuned()->pipelined.block[i->modeA == TMM__AT_RUN_TIME ? 0 : tn ? 1 : 2];
-}
-
 /* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
    fewer. `number`: for hooks. */
-static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__product *p,
-                                               int instance, int number)
+static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, int instance,
+                                         int number)
 {
     const long long M = p->M, N = p->N;
-    const tmm__xpipelined__instance *i = tmm__xgemm__pipelined_instance(instance);
-    const int any = instance == 0;
+    const tmm__xpipelined__instance *i = tmm__xpipelined_instance(instance);
+    const int any = i->any;
     const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
     const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
@@ -53,8 +44,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
-    d.costs = tmm__xgemm__pipelined_costs(i);
-    d.load = tmm__xgemm__load(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    d.costs = &tmm__tuned()->pipelined.block[!any];
+    d.load = tmm__xload(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     tmm__plan_pipelined(c, &d);
@@ -62,8 +53,8 @@ static inline void tmm__xgemm__pipelined_tiles(tmm__plan *c, const tmm__xgemm__p
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                        tmm__plan *best)
 {
     (void)row;
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
@@ -75,64 +66,29 @@ static inline void tmm__xgemm__pipelined_plan(const tmm__xgemm__product *p,
     best->modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     best->modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     tmm__plan c = *best;
-    tmm__xgemm__pipelined_tiles(best, p, 0, 0);
+    tmm__xpipelined_tiles(best, p, 0, 0);
+    const int vectors = c.modeA == TMM__VECTORS && c.modeB == TMM__VECTORS;
     const tmm__xpipelined__instance *i;
     int count = 1; /* of the instances */
-    for (; (i = tmm__xgemm__pipelined_instance(count)) != NULL; count++) {
-        if (i->modeA != c.modeA || i->modeB != c.modeB || M < TILE || N < TILE) continue;
-        tmm__xgemm__pipelined_tiles(&c, p, count, count);
+    for (; (i = tmm__xpipelined_instance(count)) != NULL; count++) {
+        if (!(i->any || vectors) || M < TILE || N < TILE) continue;
+        tmm__xpipelined_tiles(&c, p, count, count);
         if (c.time < best->time) *best = c;
     }
 #if TMM__IS_FLOAT
     int tn = count - 1; /* the instance for vectors of both operands; 0: there is none */
-    while (tn > 0 && (tmm__xgemm__pipelined_instance(tn)->modeA != TMM__VECTORS ||
-                      tmm__xgemm__pipelined_instance(tn)->modeB != TMM__VECTORS))
-        tn--;
+    while (tn > 0 && tmm__xpipelined_instance(tn)->any) tn--;
     /* Should operands be packed for it, which could use these in place? */
     const int inA = c.modeA == TMM__VECTORS && M >= TILE;
     const int inB = c.modeB == TMM__VECTORS && N >= TILE;
     if (tn > 0 && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
-        tmm__xgemm__reaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        tmm__xreaches(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
-        tmm__xgemm__pipelined_tiles(&c, p, tn, count);
+        tmm__xpipelined_tiles(&c, p, tn, count);
         c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
-}
-
-static inline tmm_status tmm__xgemm__pipelined(const tmm__xgemm__product *given,
-                                               const tmm__plan *plan)
-{
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_PIPELINED, p, &c);
-    }
-    tmm_status status = TMM_OK;
-#if TMM__IS_FLOAT
-    status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    const int blocks = (int)c.blocks, rows = c.tile_m * c.tile_n / 1024;
-    if (status == TMM_OK && c.s.cluster > 0) {
-        int bytes = tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(tmm__xsums4));
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster, bytes, arguments,
-                                      p->stream);
-    } else if (status == TMM_OK) {
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), 0, arguments, p->stream);
-        if (status == TMM_OK && c.s.reduce)
-            status = tmm__xgemm__reduce(p, &c.s, rows, c.s.is_tall ? 4 : 2,
-                                        blocks / (c.s.tiles_down * c.s.tiles_across), 0);
-    }
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
 }
 #endif

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/hooks.h, launch/plan.h, once/. Used by: kernels/pipelined/launch.h. */
+   Uses: launch/, once/. Used by: launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */

@@ -13,13 +13,12 @@
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
-/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB. Only _any takes matrices smaller than a tile. Double has none: see KERNEL TENSOR. */
-#define TMM__PIPELINED_LIST(_)                                                           \
-    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, TMM__AT_RUN_TIME, TMM__AT_RUN_TIME) \
-    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns: 8 in one for
+   any operands, which alone takes matrices smaller than a tile; 16 in one for A^T B, and for packed
+   operands. Double has none: see KERNEL TENSOR. */
+#define TMM__PIPELINED_LIST(_)                       \
+    _(1, _any, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8) \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16))
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
-#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
-#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
 #endif

@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/pipelined/sizes.h, once/.
-   Used by: kernels/pipelined/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -9,9 +8,9 @@
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__xpipelined_add_partials(
-    const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
-    int thread, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share, int streamk_blocks,
+                                              long long streamk_steps, int tile, int thread,
+                                              TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;
@@ -46,16 +45,14 @@ typedef struct tmm__xpipelined_place {
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
-static __device__ __forceinline__ void tmm__xpipelined_find_place(
-    tmm__xpipelined_place *place, const tmm__schedule *s, int tile, int thread, long long M,
-    long long N, TMM_TYPE *C, long long ldc, const bool any, const bool tn, const int rows)
+TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
+                                            int tile, int thread, long long M, long long N,
+                                            TMM_TYPE *C, long long ldc, const int rows)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = any && s->is_tall;
-    const int TILE_M = any && !is_128x64 ? 8 * rows : any ? 16 * rows : 8 * rows;
-    const int TILE_N = is_128x64 ? 64 : 128;
-    bool packed_A = tn && s->packed_A;
-    bool packed_B = tn && s->packed_B;
+    const bool any = rows == 8, is_128x64 = any && s->is_tall;
+    const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
+    bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
     int down, across;
     int warp = thread / 32, lane = thread % 32;
     int row0 = (is_128x64 ? warp : warp / 2) * (4 * rows) + lane / 8 * 4;
@@ -77,9 +74,8 @@ static __device__ __forceinline__ void tmm__xpipelined_find_place(
 
 /* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
    of its own. */
-static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, int i,
-                                                             const TMM_SUM (*sum)[8],
-                                                             const int rows)
+TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
 #pragma unroll
@@ -96,9 +92,10 @@ static __device__ __forceinline__ void tmm__xpipelined_stage(tmm__xsums4 *own, i
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-static __device__ __forceinline__ void tmm__xpipelined_store(
-    TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
-    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
+                                       long long first_row, long long end, long long c, bool vector,
+                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+                                       TMM_SUM (*sum)[8], const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -132,10 +129,8 @@ static __device__ __forceinline__ void tmm__xpipelined_store(
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
-static __device__ __forceinline__ void tmm__xpipelined_send(tmm__xsums4 *all,
-                                                            const tmm__schedule *s, int part,
-                                                            int rank, const TMM_SUM (*sum)[8],
-                                                            const int rows)
+TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, int part, int rank,
+                                      const TMM_SUM (*sum)[8], const int rows)
 {
     enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
     const int VECTORS = rows * COLS / 4;

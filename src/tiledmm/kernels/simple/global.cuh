@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/passes.h. Used by: kernels/simple/launch.h. */
+   Uses: once/passes.h. Used by: launch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the

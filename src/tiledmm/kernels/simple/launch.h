@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/, launch/plan.h, launch/product.h, once/. Used by: once/kernels.h. */
+   Uses: kernels/simple/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -15,9 +15,8 @@ static_assert(
 #undef TMM__NAMED
 
 /* A plan with a block of threads for each tile of C, of row->tile x row->tile elements. */
-static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, const void *kernel,
-                                          double time, tmm__plan *plan)
+static inline void tmm__xtiles_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                    const void *kernel, double time, tmm__plan *plan)
 {
     plan->kernel = kernel, plan->time = time;
     plan->tile_m = plan->tile_n = row->tile;
@@ -25,34 +24,31 @@ static inline void tmm__xgemm__tiles_plan(const tmm__xgemm__product *p,
     plan->threads = row->tile > 32 ? 256 : row->tile * row->tile;
 }
 
-static inline tmm_status tmm__xgemm__tiles(const tmm__xgemm__product *product,
-                                           const tmm__plan *plan)
+static inline tmm_status tmm__xtiles(const tmm__xproduct *product, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *product;
+    tmm__xproduct p = *product;
     const unsigned edge = (unsigned)plan->tile_m;
     const dim3 block = edge > 32 ? dim3((unsigned)plan->threads) : dim3(edge, edge);
     void *arguments[20];
-    (void)tmm__xgemm__arguments(&p, arguments);
+    (void)tmm__xarguments(&p, arguments);
     return tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, 1, p.batch), block, 0, arguments,
                        p.stream);
 }
 
-static inline tmm_status tmm__xgemm__all_taken(const tmm__xgemm__product *p,
-                                               const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xall_taken(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p, (void)row;
     return TMM_OK;
 }
 
 /* Its time is not looked at: it is always slower than TMM_SHARED. */
-static inline void tmm__xgemm__global_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xglobal_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
-    tmm__xgemm__tiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
+    tmm__xtiles_plan(p, row, (const void *)tmm__xgemm_global, HUGE_VAL, plan);
 }
 
-static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xshared_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p;
     if (TMM__ONE_TILE && row->value != TMM_SHARED)
@@ -65,11 +61,10 @@ static inline tmm_status tmm__xgemm__shared_takes(const tmm__xgemm__product *p,
 
 /* Does TMM_AUTO look at KERNEL SHARED and REGISTER? Not where TMM_PIPELINED, or TMM_TENSOR of double,
    has the same large tiles. */
-static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xsimple_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
 #if TMM__FAST
-    return !tmm__xgemm__fast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xgemm__tensor_pays());
+    return !tmm__xfast_competes(p, row) || (TMM__IS_DOUBLE && !tmm__xtensor_pays());
 #else
     (void)p, (void)row;
     return 1;
@@ -77,24 +72,21 @@ static inline int tmm__xgemm__simple_competes(const tmm__xgemm__product *p,
 }
 
 /* Tiles of 16; or of another edge, if that is the only one. */
-static inline int tmm__xgemm__shared_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xshared_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return row->value == (TMM__ONE_TILE || !TMM__ALL_TILES ? TMM_SHARED : TMM_SHARED_16) &&
-           tmm__xgemm__simple_competes(p, row);
+           tmm__xsimple_competes(p, row);
 }
 
-static inline int tmm__xgemm__register_competes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
+static inline int tmm__xregister_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) &&
-           tmm__xgemm__simple_competes(p, row);
+    return (TMM__ALL_TILES || row->value == TMM_REGISTER_128) && tmm__xsimple_competes(p, row);
 }
 
-static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xshared_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const tmm__block_costs costs =
         tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
     const void *kernel = NULL;
@@ -108,13 +100,13 @@ static inline void tmm__xgemm__shared_plan(const tmm__xgemm__product *p,
     TMM__SHARED_LIST(TMM__ROW)
 #undef TMM__ROW
 #endif
-    tmm__xgemm__tiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
+    tmm__xtiles_plan(p, row, kernel, tmm__launch_time(&costs, &load), plan);
 }
 
-static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
-                                             const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xregister_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                       tmm__plan *plan)
 {
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__load load = tmm__xload(p, TMM__COST_SIMPLE, row->tile, row->tile);
     const double time =
         tmm__launch_time(row->value == TMM_REGISTER_64 ? &tmm__tuned()->register_64[TMM__TUNED_AS]
                                                        : &tmm__tuned()->register_128[TMM__TUNED_AS],
@@ -126,6 +118,6 @@ static inline void tmm__xgemm__register_plan(const tmm__xgemm__product *p,
     }
     TMM__REGISTER_LIST(TMM__ROW)
 #undef TMM__ROW
-    tmm__xgemm__tiles_plan(p, row, kernel, time, plan);
+    tmm__xtiles_plan(p, row, kernel, time, plan);
 }
 #endif

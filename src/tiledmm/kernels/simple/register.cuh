@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
+   Uses: once/passes.h. Used by: launch.h, type/instances.h. */
 /* The instances: pass, tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/config.h, once/passes.h. Used by: kernels/simple/launch.h, type/instances.h. */
+   Uses: once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
    one. */
 #ifndef TMM__SHARED_LIST

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/skinny/sizes.h, once/.
-   Used by: kernels/skinny/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -88,10 +87,9 @@ enum {
 #if TMM__BODIES
 /* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
    exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
-static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
-                                                          const TMM_TYPE *const *from, int line0,
-                                                          int k0, int apart, bool wide, bool full,
-                                                          int lines_left, int k_left)
+TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TYPE *const *from,
+                                    int line0, int k0, int apart, bool wide, bool full,
+                                    int lines_left, int k_left)
 {
     enum { WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
 #pragma unroll
@@ -118,8 +116,8 @@ static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const
 
 /* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
    [line][j], along the lines as [warp along k][line][j]. */
-static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
-                                                              int line0, int apart, int thread)
+TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0, int apart,
+                                        int thread)
 {
     enum { WIDTH = tmm__skinny_width, LANES = tmm__skinny_lanes, SUMS = tmm__skinny_sums };
     int warp = thread / 32, lane = thread % 32;
@@ -167,12 +165,10 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
 }
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
-static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, long long lines,
-                                                         long long width, long long first_line,
-                                                         int lines_left, TMM_TYPE alpha,
-                                                         TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                         int transposed, TMM_SUM *partials,
-                                                         int thread)
+TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
+                                   long long first_line, int lines_left, TMM_TYPE alpha,
+                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, int transposed,
+                                   TMM_SUM *partials, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
     /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */

@@ -1,19 +1,17 @@
 /* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernels/skinny/kernel.cuh, kernels/skinny/sizes.h, launch/, once/.
-   Used by: once/kernels.h, type/dispatch.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
-static inline int tmm__xgemm__skinny_fits(const tmm__xgemm__product *p)
+static inline int tmm__xskinny_fits(const tmm__xproduct *p)
 {
     return p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST;
 }
 
 #if TMM__IS_FLOAT
-static inline tmm_status tmm__xgemm__skinny_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xskinny_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)row;
-    if (tmm__xgemm__skinny_fits(p)) return TMM_OK;
+    if (tmm__xskinny_fits(p)) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
                      p->M, p->N, TMM__SKINNY_MOST);
@@ -33,8 +31,7 @@ static_assert(
 #undef TMM__CHECK
 
 /* Costs of an instance; of one that was not measured: by its area, of that of width 16. */
-static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__instance *i,
-                                                        int aligned)
+static inline tmm__block_costs tmm__xskinny_costs(const tmm__xskinny__instance *i, int aligned)
 {
     const tmm__costs *t = tmm__tuned();
     const double area = 16.0 * (i->along_k ? 128 : 64); /* its width, and lines */
@@ -50,8 +47,7 @@ static inline tmm__block_costs tmm__xgemm__skinny_costs(const tmm__xskinny__inst
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
    nearly as many stages as the others. */
-static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xskinny_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
@@ -63,7 +59,7 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const tmm__xskinny__instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64, MOST_TURNS = 6 };
+    const int most_parts = 64, most_turns = 6;
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
     const int turned = p->M < p->N; /* L is the large operand */
@@ -82,8 +78,8 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     c->blocks = (lines - 1) / best->lines + 1;
     c->threads = 256, c->bytes = (int)tmm__min(best->bytes, device->shared); /* as for SMALL */
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const tmm__block_costs costs = tmm__xgemm__skinny_costs(best, aligned);
-    tmm__load load = tmm__xgemm__load(p, TMM__COST_SKINNY, best->lines, best->width);
+    const tmm__block_costs costs = tmm__xskinny_costs(best, aligned);
+    tmm__load load = tmm__xload(p, TMM__COST_SKINNY, best->lines, best->width);
     const double blocks = (double)c->blocks * p->batch, stages = ceil((double)p->K / best->depth);
     load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
     c->time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
@@ -93,32 +89,31 @@ static inline void tmm__xgemm__skinny_plan(const tmm__xgemm__product *p,
     /* Two launches would take the host longer. */
     if (c->time <= t->host || !device->pools) return;
     const double whole = c->time;
-    const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+    const double each = tmm__xsum_time(p, 1) - tmm__xsum_time(p, 0);
     const double rounds = ceil(blocks / load.processors);
     const double most =
-        fmin(fmin(stages, MOST_PARTS),
+        fmin(fmin(stages, most_parts),
              sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(&costs, &load) * p->K) / each));
-    for (int turns = 1; turns <= MOST_TURNS; turns++) {
+    for (int turns = 1; turns <= most_turns; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c->slices) continue;
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
-        double time = tmm__launch_time(&costs, &load) + tmm__xgemm__sum_time(p, parts);
+        double time = tmm__launch_time(&costs, &load) + tmm__xsum_time(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
         if (time < c->time && whole - time > fmin((1 - t->gain) * whole, t->host))
             c->time = time, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
     }
 }
 
-static inline int tmm__xgemm__skinny_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xskinny_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__skinny_fits(p) && tmm__xgemm__fast_competes(p, row);
+    return tmm__xskinny_fits(p) && tmm__xfast_competes(p, row);
 }
 
 /* L is the large operand, S the narrow one. */
-static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xskinny(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
+    tmm__xproduct product = *given, *p = &product;
     int narrow_m = plan->turned, parts = plan->slices;
     long long lines = narrow_m ? p->N : p->M, width = narrow_m ? p->M : p->N;
     const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
@@ -126,23 +121,19 @@ static inline tmm_status tmm__xgemm__skinny(const tmm__xgemm__product *given, co
     long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
     long long strideL = narrow_m ? p->strideB : p->strideA;
     long long strideS = narrow_m ? p->strideA : p->strideB;
-    void *partials = NULL;
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
                          plan->bytes, tmm__current_device()->shared);
-    if (parts > 1)
-        partials =
-            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
+    void *partials = tmm__xpartials(p, &parts);
     void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
                          &p->beta, &p->C,    &p->ldc, &p->strideC, &narrow_m, &partials};
     tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)plan->blocks, (unsigned)parts, p->batch),
                     dim3((unsigned)plan->threads), plan->bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, parts, partials, TMM__SUM_GROUPS);
+    return tmm__xsum(status, p, parts, partials, TMM__SUM_GROUPS);
 }
 #endif
 #endif

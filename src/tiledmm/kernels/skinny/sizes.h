@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/config.h.
-   Used by: kernels/skinny/kernel.cuh, kernels/skinny/launch.h, type/instances.h. */
+   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/store.cuh, kernels/common/sum.cuh, kernels/small/sizes.h, once/.
-   Used by: kernels/small/launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -80,9 +79,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, int lines,
-                                                       const TMM_TYPE *x, long long step, int mode,
-                                                       bool full, int lines_left, int k_left)
+TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
+                                 long long step, int mode, bool full, int lines_left, int k_left)
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
@@ -115,8 +113,7 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
 
 #if TMM__BODIES
 /* A lane's sums, to the partial tile of its warp in shared memory. */
-static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum,
-                                                             int lane)
+TMM__DEVICE void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum, int lane)
 {
     enum {
         ROWS = TMM__SMALL_ROWS,
@@ -151,8 +148,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 
 /* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
    of its first warp at `first`. */
-static __device__ __forceinline__ tmm__xvector_sums tmm__small_add(const unsigned char *first,
-                                                                   int members)
+TMM__DEVICE tmm__xvector_sums tmm__small_add(const unsigned char *first, int members)
 {
     enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE, HALF = WARPS / 2 };
     tmm__xvector_sums total;

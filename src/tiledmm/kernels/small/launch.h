@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: kernels/small/kernel.cuh, kernels/small/sizes.h, launch/, once/.
-   Used by: once/kernels.h. */
+   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -20,7 +19,7 @@ typedef struct tmm__xsmall__instance {
 } tmm__xsmall__instance;
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
-static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instance *i)
+static inline tmm__small_costs tmm__xsmall_costs(const tmm__xsmall__instance *i)
 {
     const tmm__costs *t = tmm__tuned();
     int n = 0;
@@ -40,20 +39,19 @@ static inline tmm__small_costs tmm__xgemm__small_costs(const tmm__xsmall__instan
 /* The warps of a block, as a power of two. A block of several teams is a coarse share: some
    multiprocessors would have two of them while others have one. So a block has one team; but more
    where each multiprocessor has so many blocks that one more or less does not count. */
-static inline int tmm__xgemm__small_block(int team_log2, double tiles)
+static inline int tmm__xsmall_block(int team_log2, double tiles)
 {
-    enum { MANY = 16 };
-    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const double many = 16, processors = TMM__BUSY(tmm__current_device()->processors);
     int warps_log2 = team_log2;
     while (warps_log2 < TMM__SMALL_WARPS_LOG2 &&
-           tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+           tiles / (2 << (warps_log2 - team_log2)) >= many * processors)
         warps_log2++;
     return warps_log2;
 }
 
 /* A division that is faster than the plan so far, or as fast: tiles of instance *i, each by a team. */
-static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__instance *i,
-                                          int team_log2, double time)
+static inline void tmm__xsmall_take(tmm__plan *c, const tmm__xsmall__instance *i, int team_log2,
+                                    double time)
 {
     c->time = time, c->kernel = i->kernel, c->tile_m = i->rows, c->tile_n = i->cols;
     c->bytes = i->bytes, c->team_log2 = team_log2;
@@ -61,8 +59,7 @@ static inline void tmm__xgemm__small_take(tmm__plan *c, const tmm__xsmall__insta
 
 /* Takes the tile and the warps for it that should be fastest; and shares out k where few tiles have
    long sums, in parts of 16 steps at least, two for each warp; one, where units are slow. */
-static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
-                                          const tmm__xgemm__kernel *row, tmm__plan *c)
+static inline void tmm__xsmall_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols) \
     {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
@@ -76,8 +73,8 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xsmall__instance *i = &instances[n];
-        const tmm__small_costs costs = tmm__xgemm__small_costs(i);
-        tmm__load load = tmm__xgemm__load(p, TMM__COST_SMALL, i->rows, i->cols);
+        const tmm__small_costs costs = tmm__xsmall_costs(i);
+        tmm__load load = tmm__xload(p, TMM__COST_SMALL, i->rows, i->cols);
         const double tiles = load.blocks, steps = ceil(load.k / 8);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = HUGE_VAL;
@@ -92,12 +89,12 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
                 whole = one, c->unsplit = unsplit;
             }
             if (one > c->time) continue;
-            tmm__xgemm__small_take(c, i, team_log2, one);
+            tmm__xsmall_take(c, i, team_log2, one);
             c->instance = n, c->cut = TMM__PLAN_WHOLE, c->slices = 1;
         }
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
-        const double each = tmm__xgemm__sum_time(p, 1) - tmm__xgemm__sum_time(p, 0);
+        const double each = tmm__xsum_time(p, 1) - tmm__xsum_time(p, 0);
         const double clocks = tmm__small_k_clocks(&costs, &load);
         const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
         const double slow = load.area / tmm__rate(device->capability, load.family, load.type);
@@ -108,10 +105,10 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
             if (parts < 2) continue;
             load.blocks = tiles * parts, load.k = p->K / parts;
             time = tmm__small_time(&costs, &load, 1 << TMM__SMALL_WARPS_LOG2) +
-                   tmm__xgemm__sum_time(p, parts);
+                   tmm__xsum_time(p, parts);
             time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
             if (time >= c->time || time >= t->gain * whole) continue;
-            tmm__xgemm__small_take(c, i, TMM__SMALL_WARPS_LOG2, time);
+            tmm__xsmall_take(c, i, TMM__SMALL_WARPS_LOG2, time);
             c->instance = n, c->cut = TMM__PLAN_REDUCE, c->slices = (int)parts;
         }
     }
@@ -120,58 +117,47 @@ static inline void tmm__xgemm__small_plan(const tmm__xgemm__product *p,
 }
 
 /* As many products as tiles fit in 32 bits. */
-static inline tmm_status tmm__xgemm__small_launch(tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xsmall_launch(tmm__xproduct *p, const tmm__plan *plan)
 {
     tmm__plan c = *plan;
     const tmm__device *device = tmm__current_device();
-    void *partials = NULL;
     if (c.kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
                          c.unsplit.bytes / 3 * 2, device->shared);
-    if (c.slices > 1)
-        partials = tmm__workspace((size_t)(c.slices * p->M * p->N * p->batch) * sizeof(TMM_SUM),
-                                  p->stream);
+    void *partials = tmm__xpartials(p, &c.slices);
     if (partials == NULL) {
         c.kernel = c.unsplit.kernel, c.tile_m = c.unsplit.tile_m, c.tile_n = c.unsplit.tile_n;
-        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2, c.slices = 1;
+        c.bytes = c.unsplit.bytes, c.team_log2 = c.unsplit.team_log2;
     }
     const long long tiles = ((p->M - 1) / c.tile_m + 1) * ((p->N - 1) / c.tile_n + 1) * p->batch;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    const int warps_log2 = tmm__xgemm__small_block(c.team_log2, (double)tiles * (double)c.slices);
+    const int warps_log2 = tmm__xsmall_block(c.team_log2, (double)tiles * (double)c.slices);
     int bytes = (int)tmm__min(c.bytes >> ((int)TMM__SMALL_WARPS_LOG2 - warps_log2), device->shared);
     void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
+    int count = tmm__xarguments(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &c.team_log2,
     arguments[count++] = &partials;
     const long long blocks = ((tiles << c.team_log2) + (1 << warps_log2) - 1) >> warps_log2;
     const tmm_status status = tmm__launch(c.kernel, dim3((unsigned)blocks, (unsigned)c.slices),
                                           dim3(32u << warps_log2), bytes, arguments, p->stream);
-    return tmm__xgemm__sum(status, p, c.slices, partials, TMM__SUM_GROUPS);
-}
-
-static inline tmm_status tmm__xgemm__small_takes(const tmm__xgemm__product *p,
-                                                 const tmm__xgemm__kernel *row)
-{
-    (void)row;
-    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+    return tmm__xsum(status, p, c.slices, partials, TMM__SUM_GROUPS);
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status tmm__xgemm__small(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xsmall(const tmm__xproduct *given, const tmm__plan *plan)
 {
-    tmm__xgemm__product p = *given;
+    tmm__xproduct p = *given;
     tmm__plan part = *plan;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += most) {
         p.batch = (unsigned)tmm__min(batch - first, most);
-        if (batch > most) tmm__xgemm__plan_by(TMM_SMALL, &p, &part);
-        status = tmm__xgemm__small_launch(&p, &part);
+        if (batch > most) tmm__xplan_by(TMM_SMALL, &p, &part);
+        status = tmm__xsmall_launch(&p, &part);
         p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
     }
     return status;

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/. Used by: kernels/small/kernel.cuh, kernels/small/launch.h, type/instances.h. */
+   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: kernels/tensor/launch.h. */
+   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: launch.h. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,

@@ -1,8 +1,7 @@
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
    Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
-                                                  const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
     if (TMM__IS_FLOAT)
@@ -11,12 +10,12 @@ static inline tmm_status tmm__xgemm__tensor_takes(const tmm__xgemm__product *p,
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-    if (!tmm__xgemm__tensor_fits())
+    if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
                          "this device has",
                          TMM__TENSOR_BYTES(64, 64));
-    return tmm__xgemm__check_reach(p, row);
+    return tmm__xcheck_reach(p, row);
 }
 
 #if TMM__IS_DOUBLE
@@ -28,35 +27,36 @@ static_assert(
     "larger ones take no operands smaller than their tile");
 #undef TMM__CHECK
 
-/* Whether lines of an operand begin where sectors of L2 do, which have 32 bytes. */
-static inline int tmm__xgemm__tensor_lines_fit(const void *operand, long long line)
+/* Whether lines of an operand lie in memory as sectors of L2 do, of 32 bytes, and whether the steps
+   after a short first one begin within them. */
+static inline int tmm__xtensor_lines_fit(const void *operand, long long line)
 {
     return ((size_t)operand | (size_t)line * sizeof(TMM_TYPE)) % 32 == 0;
 }
 
 /* Should the last step be the short one? So it is if an operand is copied along k, its lines begin
    with a sector, and steps after a short one would not. */
-static inline int tmm__xgemm__tensor_short_last(const tmm__plan *c, const tmm__xgemm__product *p)
+static inline int tmm__xtensor_short_last(const tmm__plan *c, const tmm__xproduct *p)
 {
-    const int A = c->modeA == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->A, p->rsA);
-    const int B = c->modeB == TMM__ALONG_K && tmm__xgemm__tensor_lines_fit(p->B, p->csB);
+    const int A = c->modeA == TMM__ALONG_K && tmm__xtensor_lines_fit(p->A, p->rsA);
+    const int B = c->modeB == TMM__ALONG_K && tmm__xtensor_lines_fit(p->B, p->csB);
     return (A || B) && p->K % 4 != 0;
 }
 
 /* The part of the copies of 16 bytes that begin within sectors, so that L2 has to give some twice:
    every other line, if they do not lie as sectors; or all of an operand, after a short step. */
-static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xgemm__product *p,
-                                               int short_last, double tile_m, double tile_n)
+static inline double tmm__xtensor_within(const tmm__plan *c, const tmm__xproduct *p, int short_last,
+                                         double tile_m, double tile_n)
 {
     const long long lineA = c->modeA == TMM__ALONG_K ? p->rsA : p->csA;
     const long long lineB = c->modeB == TMM__ALONG_K ? p->csB : p->rsB;
     const int short_first = !short_last && p->K % 4 != 0;
-    double A = !tmm__xgemm__tensor_lines_fit(p->A, lineA) ? 0.5
-               : short_first && c->modeA == TMM__ALONG_K  ? 1
-                                                          : 0;
-    double B = !tmm__xgemm__tensor_lines_fit(p->B, lineB) ? 0.5
-               : short_first && c->modeB == TMM__ALONG_K  ? 1
-                                                          : 0;
+    double A = !tmm__xtensor_lines_fit(p->A, lineA)      ? 0.5
+               : short_first && c->modeA == TMM__ALONG_K ? 1
+                                                         : 0;
+    double B = !tmm__xtensor_lines_fit(p->B, lineB)      ? 0.5
+               : short_first && c->modeB == TMM__ALONG_K ? 1
+                                                         : 0;
     if (c->pitchA > 0) A = 0;
     if (c->pitchB > 0) B = 0;
     return (A * tile_m + B * tile_n) / (tile_m + tile_n);
@@ -64,7 +64,7 @@ static inline double tmm__xgemm__tensor_within(const tmm__plan *c, const tmm__xg
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
    operands; and its schedule. */
-static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__product *p, int wide)
+static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down,                                          \
@@ -78,11 +78,11 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
-    tmm__xgemm__product q = *p; /* with the operands as they are read */
+    tmm__xproduct q = *p; /* with the operands as they are read */
     if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->kernel = NULL;
-    const int short_last = tmm__xgemm__tensor_short_last(c, p);
+    const int short_last = tmm__xtensor_short_last(c, p);
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
@@ -103,7 +103,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
         one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
         one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
         one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
-        d.load = tmm__xgemm__load(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = tmm__xload(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
@@ -113,7 +113,7 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
-            wide ? tmm__xgemm__tensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
+            wide ? tmm__xtensor_within(c, p, i->turns && short_last, tile_m, tile_n) : 0;
         const int near = wide && !large && !i->turns && within > 0;
         if (wide) d.load.single = within;
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
@@ -127,8 +127,8 @@ static inline void tmm__xgemm__tensor_tiles(tmm__plan *c, const tmm__xgemm__prod
 }
 
 /* The instance and the plan that should be fastest. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *best)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *best)
 {
     (void)row;
     enum { SIZE = 8, TILE = 128 };
@@ -144,54 +144,25 @@ static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
     const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
-    tmm__xgemm__tensor_tiles(best, p, wideA && wideB);
+    tmm__xtensor_tiles(best, p, wideA && wideB);
     if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
-        !tmm__xgemm__reaches(TMM_PIPELINED, K, M + TILE, N + TILE))
+        !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
-    tmm__xgemm__tensor_tiles(&c, p, 1);
+    tmm__xtensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
 }
 
-static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__xgemm__tensor_pays() && tmm__xgemm__fast_competes(p, row);
+    return tmm__xtensor_pays() && tmm__xfast_competes(p, row);
 }
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *given, const tmm__plan *plan)
+static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *plan)
 {
-    tmm__xgemm__product product = *given, *p = &product;
-    tmm__plan c = *plan;
-    tmm__xgemm__memory memory;
-    size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_TYPE);
-    if (!tmm__xgemm__allocate(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
-        p->allowed = 0; /* a plan without cuts and packing needs no memory */
-        tmm__xgemm__plan_by(TMM_TENSOR, p, &c);
-    }
-    tmm_status status = tmm__xgemm__pack(p, &c.s, &memory, c.pitchA, c.pitchB);
-#if TMM__DOUBLE_TENSOR
-    c.s.unless = p->unless;
-#endif
-    void *arguments[20];
-    int count = tmm__xgemm__arguments(p, arguments);
-    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
-    arguments[count++] = &c.off_sectors;
-    const int blocks = (int)c.blocks, area = c.tile_m * c.tile_n, size = 4 * sizeof(TMM_TYPE);
-    if (status == TMM_OK && c.s.cluster > 0)
-        status = tmm__launch_clusters(c.kernel, blocks, c.threads, c.s.cluster,
-                                      c.bytes + tmm__cluster_bytes(c.s.cluster, area / 512, size),
-                                      arguments, p->stream);
-    else if (status == TMM_OK)
-        status = tmm__launch(c.kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)c.threads), c.bytes, arguments, p->stream);
-    if (status == TMM_OK && c.s.reduce)
-        status = tmm__xgemm__reduce(p, &c.s, area / 1024, 2,
-                                    blocks / (c.s.tiles_down * c.s.tiles_across), 1);
-    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
-    return status;
+    return tmm__xdivided(p, plan);
 }
 #endif
 #endif

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: kernels/tensor/sizes.h, launch/plan.h, once/. Used by: kernels/tensor/launch.h. */
+   Uses: sizes.h, launch/plan.h, once/. Used by: launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/config.h, once/passes.h.
-   Used by: kernels/tensor/, launch/product.h, type/instances.h. */
+   Uses: once/. Used by: kernels/tensor/, launch/product.h, type/instances.h. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };

@@ -1,12 +1,10 @@
 /* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor/sizes.h,
-   kernels/tensor/tiles.cuh, once/.
-   Used by: kernels/tensor/kernel.cuh. */
+   Uses: kernels/common/, sizes.h, tiles.cuh, once/. Used by: kernel.cuh. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
-static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
-                                                              int thread, const double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_leave_sums(const tmm__schedule *s, int share, int thread,
+                                        const double (*sum)[4][4])
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
@@ -22,9 +20,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
 
 /* Waits for the partial tiles that the blocks after block `share` have left of tile `tile`, and
    adds them in ascending k. */
-static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
-                                                                int tile, int thread,
-                                                                double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_add_partials(const tmm__schedule *s, int share, int tile, int thread,
+                                          double (*sum)[4][4])
 {
     enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
@@ -52,8 +49,8 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
    the halves of vectors that it is sent, as [slice][vector][half][thread]. */
-static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__schedule *s, int part,
-                                                        int rank, const double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_send(char *all, const tmm__schedule *s, int part, int rank,
+                                  const double (*sum)[4][4])
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, VECTORS = TMM__TENSOR_DOWN * ACROSS };
     int left = 0, other = s->cluster;
@@ -73,9 +70,9 @@ static __device__ __forceinline__ void tmm__tensor_send(char *all, const tmm__sc
 }
 
 /* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
-static __device__ __forceinline__ void tmm__tensor_store_cluster(
-    const tmm__schedule *s, const char *all, int part, int rank, int tile, bool tall, long long M,
-    long long N, double alpha, double beta, double *C, long long ldc)
+TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *all, int part,
+                                           int rank, int tile, bool tall, long long M, long long N,
+                                           double alpha, double beta, double *C, long long ldc)
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
@@ -122,11 +119,9 @@ static __device__ __forceinline__ void tmm__tensor_store_cluster(
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
-static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
-                                                               long long row, long long M,
-                                                               long long col, long long N,
-                                                               double *own, double alpha,
-                                                               double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
+                                         long long col, long long N, double *own, double alpha,
+                                         double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
     const int lane = tmm__thread() % 32;
@@ -165,9 +160,10 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 /* Stores one of the 16 x 32 parts of a warp. Of each matrix a lane has two neighbours in row `row`,
    and two 8 rows below. Rows before first_row, and from M on, are not stored. mask: see
    tmm__column_mask. */
-static __device__ __forceinline__ void tmm__tensor_store_rows(
-    double *C, long long ldc, long long row, long long col, long long first_row, long long M,
-    bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
+                                        long long first_row, long long M, bool aligned,
+                                        unsigned mask, double alpha, double beta,
+                                        const double (*sum)[4])
 {
     enum { ACROSS = 4 };
     tmm__xelements2 old[2][ACROSS];
@@ -192,12 +188,10 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
    `col`. shared: of the block, no longer in use. */
-static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
-                                                              long long row, long long first_row,
-                                                              long long M, long long col,
-                                                              long long first_col, long long N,
-                                                              char *shared, double alpha,
-                                                              double beta, const double (*sum)[4])
+TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
+                                        long long first_row, long long M, long long col,
+                                        long long first_col, long long N, char *shared,
+                                        double alpha, double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -220,11 +214,9 @@ static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long lo
 
 /* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
    have no index. */
-static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedule *s, int tile,
-                                                              bool tall, long long M, long long N,
-                                                              double *C, long long ldc,
-                                                              char *shared, double alpha,
-                                                              double beta, double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
+                                        long long N, double *C, long long ldc, char *shared,
+                                        double alpha, double beta, double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
@@ -247,7 +239,7 @@ static __device__ __forceinline__ void tmm__tensor_store_tile(const tmm__schedul
 }
 
 /* Before anything else: this block's shared memory may be written to. */
-static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
+TMM__DEVICE void tmm__tensor_open(const tmm__schedule *s)
 {
     (void)s;
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
@@ -256,9 +248,10 @@ static __device__ __forceinline__ void tmm__tensor_open(const tmm__schedule *s)
 }
 
 /* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
-static __device__ __forceinline__ bool tmm__tensor_by_cluster(
-    const tmm__schedule *s, char *memory, int share, int tile, bool tall, long long M, long long N,
-    double alpha, double beta, double *C, long long ldc, const double (*sum)[4][4])
+TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, int share, int tile,
+                                        bool tall, long long M, long long N, double alpha,
+                                        double beta, double *C, long long ldc,
+                                        const double (*sum)[4][4])
 {
 #if TMM__CLUSTERS && TMM__TENSOR_DOWN < 4
     if (s->cluster == 0) return false;

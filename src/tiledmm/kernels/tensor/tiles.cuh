@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: kernels/tensor/sizes.h, once/.
-   Used by: kernels/tensor/kernel.cuh, kernels/tensor/store.cuh. */
+   Uses: sizes.h, once/. Used by: kernel.cuh, store.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -74,7 +73,7 @@
    TMM__TENSOR_BYTES of dynamic shared memory; a block of a cluster has what it is sent after them. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm__xsquare(int row, int at)
+TMM__DEVICE int tmm__xsquare(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -83,9 +82,8 @@ static __device__ __forceinline__ int tmm__xsquare(int row, int at)
    (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
    and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
    valid. near: see tmm__copy_near; negative, if this instance does not ask. */
-static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int half,
-                                                       const char *from, unsigned stride, int width,
-                                                       int lines, int pass, bool valid, int near)
+TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from, unsigned stride,
+                                 int width, int lines, int pass, bool valid, int near)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     from += (unsigned long long)stride * pass;
@@ -98,8 +96,7 @@ static __device__ __forceinline__ void tmm__xcopy_pass(char *stage, int to, int 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
    `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, int work, int share,
-                                                      int *begin, int *end)
+TMM__DEVICE int tmm__xfind_work(const tmm__schedule *s, int work, int share, int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, streamk_works = 0, start = 0, stop = 0;
@@ -125,7 +122,7 @@ static __device__ __forceinline__ int tmm__xfind_work(const tmm__schedule *s, in
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 #if TMM__BODIES
 /* The k of what a thread copies of each step. */
-static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
+TMM__DEVICE int tmm__tensor_copied_k(int mode, int thread)
 {
     enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
     return mode == TMM__ALONG_K ? thread * TMM__TENSOR_WIDTH % DEPTH : thread / ALONG;
@@ -134,11 +131,10 @@ static __device__ __forceinline__ int tmm__tensor_copied_k(int mode, int thread)
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
    exist from its first one on. If DOWN is 1, the first 32 lines are of A and the last 32 of B. The
    32 between are of A in a tall tile, else of B. */
-static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
-                                                        const char *fromA, unsigned strideA,
-                                                        int rows, int toB, int eightB,
-                                                        const char *fromB, unsigned strideB,
-                                                        int cols, bool tall, int near)
+TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, const char *fromA,
+                                  unsigned strideA, int rows, int toB, int eightB,
+                                  const char *fromB, unsigned strideB, int cols, bool tall,
+                                  int near)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
@@ -162,14 +158,14 @@ static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, i
     }
 }
 
-static __device__ __forceinline__ void tmm__tensor_clear(double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
 {
 #pragma unroll
     for (int n = 0; n < 16 * TMM__TENSOR_DOWN; n++) sum[n / 16][n / 4 % 4][n % 4] = 0;
 }
 
 /* Moves the sums of each 16 rows to the place of the 16 above. */
-static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
+TMM__DEVICE void tmm__tensor_move_up(double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
 #pragma unroll
@@ -182,8 +178,8 @@ static __device__ __forceinline__ void tmm__tensor_move_up(double (*sum)[4][4])
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
    where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
-static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
-                                                          int half, int i, int four, int eight)
+TMM__DEVICE void tmm__tensor_load_A(double *a, const char *stage, int first, int half, int i,
+                                    int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
 #pragma unroll
@@ -194,8 +190,8 @@ static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char 
                 *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
 }
 
-static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
-                                                          int half, int j, int four, int eight)
+TMM__DEVICE void tmm__tensor_load_B(double *b, const char *stage, int first, int half, int j,
+                                    int four, int eight)
 {
     enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
 #pragma unroll

@@ -1,7 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh,
-   kernels/tensor_float/types.cuh, once/.
-   Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.

@@ -49,7 +49,7 @@ typedef struct tmm__float_memory {
 #endif
 
 /* Instance number n, TMM__WGMMA_256x128 and the like. */
-static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
+static inline const tmm__float_instance *tmm__xfloat_instance(int n)
 {
 #define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
     {#name,                                                      \
@@ -78,7 +78,7 @@ static inline const tmm__float_instance *tmm__xgemm__float_instance(int n)
     return &instances[n];
 }
 
-static inline const void *tmm__xgemm__float_kernel(int n)
+static inline const void *tmm__xfloat_kernel(int n)
 {
 #define TMM__WGMMA_CASE(pass, name, first, second) \
     case TMM__WGMMA_##first:                       \
@@ -96,66 +96,36 @@ static inline const void *tmm__xgemm__float_kernel(int n)
 }
 
 /* The most shared memory that an instance of the same kernel takes. */
-static inline int tmm__xgemm__float_bytes(int n)
+static inline int tmm__xfloat_bytes(int n)
 {
     int most = 0;
     for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
-        if (tmm__xgemm__float_kernel(other) == tmm__xgemm__float_kernel(n) &&
-            tmm__xgemm__float_instance(other)->bytes > most)
-            most = tmm__xgemm__float_instance(other)->bytes;
+        if (tmm__xfloat_kernel(other) == tmm__xfloat_kernel(n) &&
+            tmm__xfloat_instance(other)->bytes > most)
+            most = tmm__xfloat_instance(other)->bytes;
     return most;
 }
 
 /* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
    sm_90a; for others they are empty, and then without the static shared memory of their barriers.
    Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
-static inline int tmm__xgemm__float_instruction(void)
+static inline int tmm__xfloat_instruction(void)
 {
     const tmm__device *device = tmm__current_device();
-    const tmm__kernel_facts *facts = tmm__compiled(tmm__xgemm__float_kernel(0));
+    const tmm__kernel_facts *facts = tmm__compiled(tmm__xfloat_kernel(0));
     if (facts->static_shared > 0)
-        return device->capability == 90 && device->shared >= tmm__xgemm__float_bytes(0)
+        return device->capability == 90 && device->shared >= tmm__xfloat_bytes(0)
                    ? TMM__BY_WGMMA
                    : TMM__BY_MULTIPLY_ADD;
     return device->capability >= 80 && facts->ptx_version >= 80 &&
-                   device->shared >= tmm__xgemm__float_bytes(TMM__WGMMA_INSTANCES)
+                   device->shared >= tmm__xfloat_bytes(TMM__WGMMA_INSTANCES)
                ? TMM__BY_MMA_SYNC
                : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
-   while the launch before them in the stream still works: they wait themselves. */
-static inline tmm_status tmm__xgemm__float_launch(const void *kernel, dim3 grid, int threads,
-                                                  int bytes, int cluster, void **arguments,
-                                                  tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__xgemm__float_instruction() != TMM__BY_MULTIPLY_ADD &&
-        tmm__compiled(tmm__xgemm__float_kernel(0))->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
-}
-
 /* The least magnitude that an element which is not zero may have after scaling, for its line not to
    be wide. */
-static inline float tmm__xgemm__least_element(long long K)
+static inline float tmm__xleast_element(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + n - 1 <= K + 2, n = K / 32 for windows of 32 k, or
        of 64 k that are added in parts: bench/notes/tensor_float.md. */
@@ -166,7 +136,7 @@ static inline float tmm__xgemm__least_element(long long K)
 }
 
 /* The bounds of the product of the scales of a row and a column. */
-static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float *scale_max)
+static inline void tmm__xscale_bounds(long long K, float *scale_min, float *scale_max)
 {
     int log = 0;
     while (K > 1ll << log) log++;
@@ -176,7 +146,7 @@ static inline void tmm__xgemm__scale_bounds(long long K, float *scale_min, float
 
 /* What the sum of an element with wide lines must be at least, before it is scaled back, for the
    bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
-static inline float tmm__xgemm__doubt_below(long long K)
+static inline float tmm__xdoubt_below(long long K)
 {
     double windows = ceil(K / 32.0);
     double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
@@ -185,9 +155,8 @@ static inline float tmm__xgemm__doubt_below(long long K)
 
 /* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
    *offset on, which is moved behind them. */
-static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *offset,
-                                                         long long lines, long long K,
-                                                         long long products)
+static inline tmm__fp16_operand tmm__xfp16_operand(char *memory, size_t *offset, long long lines,
+                                                   long long K, long long products)
 {
     tmm__fp16_operand x;
     x.line_blocks = (int)((lines + 63) / 64);
@@ -200,16 +169,16 @@ static inline tmm__fp16_operand tmm__xgemm__fp16_operand(char *memory, size_t *o
 }
 
 /* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
-static inline size_t tmm__xgemm__doubt_bytes(long long M, long long N)
+static inline size_t tmm__xdoubt_bytes(long long M, long long N)
 {
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
 /* How `groups` of 8 lines are converted: a block has as many threads as hold its lines in registers,
    or twice as many where all blocks fit at once. Longer lines are shared by clusters. */
-static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups)
+static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
 {
-    const int wgmma = tmm__xgemm__float_instruction() == TMM__BY_WGMMA;
+    const int wgmma = tmm__xfloat_instruction() == TMM__BY_WGMMA;
     tmm__convert_plan plan = {1, 128};
     if (wgmma && K > TMM__CONVERT_HELD_K && K <= 4 * TMM__CONVERT_HELD_K) {
         plan.ranks = TMM__MOST_CLUSTER;
@@ -226,16 +195,16 @@ static inline tmm__convert_plan tmm__xgemm__convert_plan(long long K, int groups
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
    with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
-static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
+static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
-    const tmm__convert_plan plan = tmm__xgemm__convert_plan(p->K, groups);
+    const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xgemm__load(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -246,28 +215,29 @@ static inline double tmm__xgemm__convert_time(const tmm__xgemm__product *p)
 
 /* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
    already. */
-static inline tmm_status tmm__xgemm__convert(long long K, const tmm__lines from[2],
-                                             const tmm__fp16_operand to[2], const int groups[2],
-                                             unsigned batch, tmm_stream stream)
+static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
+                                       const tmm__fp16_operand to[2], const int groups[2],
+                                       unsigned batch, tmm_stream stream)
 {
     const int all = groups[0] + groups[1];
     if (all == 0) return TMM_OK;
-    tmm__convert_plan plan = tmm__xgemm__convert_plan(K, all);
+    tmm__convert_plan plan = tmm__xconvert_plan(K, all);
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
     int depth = (int)K, groups_A = groups[0];
-    float least_element = tmm__xgemm__least_element(K);
+    float least_element = tmm__xleast_element(K);
     const void *kernel = (const void *)tmm__xgemm_convert;
     void *arguments[] = {&depth,  &least_element, &groups_A, &plan.ranks,
                          &from_a, &to_a,          &from_b,   &to_b};
     /* Loads under way need room in L1, of which the multiplication leaves 28 KB. */
-    if (tmm__xgemm__float_instruction() == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
-    return tmm__xgemm__float_launch(kernel, dim3(all * plan.ranks, batch), plan.threads, 0,
-                                    plan.ranks, arguments, stream);
+    const int instruction = tmm__xfloat_instruction(), early = instruction != TMM__BY_MULTIPLY_ADD;
+    if (instruction == TMM__BY_WGMMA) tmm__prefer_l1(kernel);
+    return tmm__launch_clusters(kernel, dim3(all * plan.ranks, batch), plan.threads, plan.ranks,
+                                early, 0, arguments, stream);
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
@@ -275,8 +245,8 @@ static inline int tmm__xgemm__float_odd(const TMM_TYPE *C, long long ldc, int in
 
 /* Clocks of `tiles` tiles in `parts` parts of so many windows by an instance. One that was not
    measured is given the numbers of the first, by the area. */
-static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, double tiles, int parts,
-                                              double windows, int odd)
+static inline double tmm__xfloat_clocks(const tmm__float_instance *i, double tiles, int parts,
+                                        double windows, int odd)
 {
     const tmm__costs *t = tmm__tuned();
     const int by = i->instruction == TMM__BY_MMA_SYNC;
@@ -305,17 +275,16 @@ static inline double tmm__xgemm__float_clocks(const tmm__float_instance *i, doub
 /* The instance for this instruction that takes least time, and in how many parts the k of each tile
    are cut, of plan->s.steps blocks of 32 k each. Returns nanoseconds. Parts are for one product, by
    wgmma where all columns go at once; where warpgroups share k, a block has no second one. */
-static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int instruction,
-                                            tmm__plan *best)
+static inline double tmm__xfloat_plan(const tmm__xproduct *p, int instruction, tmm__plan *best)
 {
     const long long M = p->M, N = p->N, K = p->K, batch = p->batch;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const int odd = tmm__xgemm__float_odd(p->C, p->ldc, instruction);
+    const int odd = tmm__xfloat_odd(p->C, p->ldc, instruction);
     const double processors = tmm__current_device()->processors, windows = ceil(K / 64.0);
     double least = 0;
     best->instance = TMM__PORTABLE_64x64;
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
-        const tmm__float_instance *i = tmm__xgemm__float_instance(n);
+        const tmm__float_instance *i = tmm__xfloat_instance(n);
         if (i->instruction != instruction) continue;
         double area = (double)i->tile_m * i->tile_n;
         double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
@@ -329,7 +298,7 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
                               rounds > (i->k_groups > 1 ? 1 : (int)TMM__FLOAT_ROUNDS)))
                 break;
             if (of_part * (parts - 1) >= windows) continue; /* the last would have no k */
-            double time = tmm__xgemm__float_clocks(i, tiles, parts, of_part, odd);
+            double time = tmm__xfloat_clocks(i, tiles, parts, of_part, odd);
             time = TMM__FLOAT_GUESS(n, time);
             time = TMM__PLAN_GUESS(n, parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, parts, time);
             if (best->instance != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -338,8 +307,8 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
             best->cut = parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
-    const tmm__float_instance *i = tmm__xgemm__float_instance(best->instance);
-    best->kernel = tmm__xgemm__float_kernel(best->instance);
+    const tmm__float_instance *i = tmm__xfloat_instance(best->instance);
+    best->kernel = tmm__xfloat_kernel(best->instance);
     best->tile_m = i->tile_m, best->tile_n = i->tile_n;
     best->threads = i->threads, best->bytes = i->bytes;
     return tmm__in_nanoseconds(least);
@@ -347,56 +316,55 @@ static inline double tmm__xgemm__float_plan(const tmm__xgemm__product *p, int in
 
 /* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
    beyond 32 bits. */
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 {
     long long most = TMM__WGMMA_LINES_MAX;
-    if ((M > most || N > most) && tmm__xgemm__float_instruction() == TMM__BY_WGMMA) return 0;
+    if ((M > most || N > most) && tmm__xfloat_instruction() == TMM__BY_WGMMA) return 0;
     return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
 /* It has to be asked for. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
    devices for displays. */
-static inline int tmm__xgemm__tensor_competes(const tmm__xgemm__product *p,
-                                              const tmm__xgemm__kernel *row)
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int instruction = tmm__xgemm__float_instruction();
+    const int instruction = tmm__xfloat_instruction();
     const int capability = tmm__current_device()->capability;
     return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
-           tmm__xgemm__converted_fits(p->M, p->N, p->K) &&
+           tmm__xconverted_fits(p->M, p->N, p->K) &&
            (instruction == TMM__BY_WGMMA ||
             (instruction == TMM__BY_MMA_SYNC &&
              (capability == 80 || capability == 90 || capability == 100))) &&
-           tmm__xgemm__fast_competes(p, row);
+           tmm__xfast_competes(p, row);
 }
 
 /* In type/dispatch.h. */
-static inline tmm_status tmm__xgemm__split(const tmm__xgemm__product *p, const tmm__plan *plan);
+static inline tmm_status tmm__xsplit(const tmm__xproduct *p, const tmm__plan *plan);
 
-static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *plan)
 {
-    return tmm__xgemm__split(p, plan);
+    return tmm__xsplit(p, plan);
 }
 
 /* With KERNEL CONVERT. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
 {
     (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
-    const double time = tmm__xgemm__float_plan(p, instruction, plan);
-    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    const double time = tmm__xfloat_plan(p, instruction, plan);
+    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
     if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
-static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tmm__plan *plan,
-                                                    tmm_stream stream)
+static inline tmm_status tmm__xfloat_multiply(tmm__float_job job, const tmm__plan *plan,
+                                              tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     double processors = tmm__current_device()->processors;
-    const tmm__float_instance *i = tmm__xgemm__float_instance(plan->instance);
+    const tmm__float_instance *i = tmm__xfloat_instance(plan->instance);
     job.instance = plan->instance, job.tile_m = i->tile_m, job.tile_n = i->tile_n;
     job.parts = plan->slices, job.s.steps = plan->s.steps;
     job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
@@ -404,8 +372,8 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch * job.parts;
     double places = i->blocks * processors;
     int blocks = (int)(tiles < places ? tiles : places);
-    tmm__xgemm__scale_bounds(K, &job.scale_min, &job.scale_max);
-    job.doubt_below = tmm__xgemm__doubt_below(K);
+    tmm__xscale_bounds(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = tmm__xdoubt_below(K);
     /* Blocks keep together where they have several large tiles and L2 does not hold all they
        read. */
     if (i->instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
@@ -415,16 +383,14 @@ static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tm
     } else {
         job.pace = NULL;
     }
-    const void *kernel = tmm__xgemm__float_kernel(job.instance);
-    tmm_status status = tmm__allow_shared(kernel, tmm__xgemm__float_bytes(job.instance));
-    if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return tmm__xgemm__float_launch(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
-                                    stream);
+    const int early = tmm__xfloat_instruction() != TMM__BY_MULTIPLY_ADD;
+    return tmm__launch_clusters(tmm__xfloat_kernel(job.instance), dim3(blocks), i->threads, 1,
+                                early, i->bytes, arguments, stream);
 }
 
 /* Parts in all, if tiles are cut, which is for one product; else 0. */
-static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, const tmm__plan *plan)
+static inline size_t tmm__xfloat_pieces(const tmm__xproduct *p, const tmm__plan *plan)
 {
     const long long tiles = ((p->M - 1) / plan->tile_m + 1) * ((p->N - 1) / plan->tile_n + 1);
     return plan->slices > 1 ? (size_t)(plan->slices * tiles) : 0;
@@ -432,10 +398,10 @@ static inline size_t tmm__xgemm__float_pieces(const tmm__xgemm__product *p, cons
 
 /* What so many products at a time take: operands that are not ready, from `memory` on, bits of
    doubtful elements, a counter, parts of tiles and a flag for each. */
-static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__product *p,
-                                                        const tmm__fp16_operand *const *ready,
-                                                        const tmm__plan *plan, unsigned products,
-                                                        char *memory)
+static inline tmm__float_memory tmm__xfloat_place(const tmm__xproduct *p,
+                                                  const tmm__fp16_operand *const *ready,
+                                                  const tmm__plan *plan, unsigned products,
+                                                  char *memory)
 {
     tmm__float_memory place;
     memset(&place, 0, sizeof place);
@@ -444,11 +410,11 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
         if (ready != NULL && ready[i] != NULL)
             place.operands[i] = *ready[i];
         else
-            place.operands[i] = tmm__xgemm__fp16_operand(memory, &place.bytes, lines, p->K,
-                                                         p->batch > 1 && stride ? products : 1);
+            place.operands[i] = tmm__xfp16_operand(memory, &place.bytes, lines, p->K,
+                                                   p->batch > 1 && stride ? products : 1);
     }
-    const size_t doubt = tmm__xgemm__doubt_bytes(p->M, p->N) * products;
-    const size_t pieces = tmm__xgemm__float_pieces(p, plan);
+    const size_t doubt = tmm__xdoubt_bytes(p->M, p->N) * products;
+    const size_t pieces = tmm__xfloat_pieces(p, plan);
     place.doubt = (unsigned *)(memory + place.bytes);
     place.pace = (unsigned *)(memory + place.bytes + doubt);
     place.bytes += doubt + TMM__FLOAT_PACE_BYTES;
@@ -462,8 +428,8 @@ static inline tmm__float_memory tmm__xgemm__float_place(const tmm__xgemm__produc
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                           const tmm__fp16_operand *const *ready, size_t *missing)
+static inline tmm_status tmm__xfloat(const tmm__xproduct *p, const tmm__plan *plan,
+                                     const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -471,14 +437,14 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = tmm__xgemm__doubt_bytes(M, N);
-    for (int i = 0; i < 2; i++) (void)tmm__xgemm__fp16_operand(NULL, &each, from[i].lines, K, 1);
+    size_t each = tmm__xdoubt_bytes(M, N);
+    for (int i = 0; i < 2; i++) (void)tmm__xfp16_operand(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    const size_t bytes = tmm__xgemm__float_place(p, ready, plan, most, NULL).bytes;
+    const size_t bytes = tmm__xfloat_place(p, ready, plan, most, NULL).bytes;
     char *memory = (char *)tmm__workspace(bytes, stream);
     *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    const tmm__float_memory place = tmm__xgemm__float_place(p, ready, plan, most, memory);
+    const tmm__float_memory place = tmm__xfloat_place(p, ready, plan, most, memory);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * place.operands[i].line_blocks;
@@ -498,10 +464,10 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
         if (TMM__CLEAR_FLAGS && plan->slices > 1)
-            (void)cudaMemsetAsync(job.s.flags, 0,
-                                  tmm__xgemm__float_pieces(p, plan) * sizeof *job.s.flags, stream);
-        status = tmm__xgemm__convert(K, from, place.operands, groups, products, stream);
-        if (status == TMM_OK) status = tmm__xgemm__float_multiply(job, plan, stream);
+            (void)cudaMemsetAsync(job.s.flags, 0, tmm__xfloat_pieces(p, plan) * sizeof *job.s.flags,
+                                  stream);
+        status = tmm__xconvert(K, from, place.operands, groups, products, stream);
+        if (status == TMM_OK) status = tmm__xfloat_multiply(job, plan, stream);
     }
     (void)cudaFreeAsync(memory, stream);
     return status;
@@ -509,63 +475,60 @@ static inline tmm_status tmm__xgemm__float(const tmm__xgemm__product *p, const t
 
 /* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR FLOAT: the most lines or
    k; bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__FLOAT_SIZE_MAX };
+enum { tmm__xconverted_most = TMM__FLOAT_SIZE_MAX };
 
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xprepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
-    (void)tmm__xgemm__fp16_operand(NULL, &bytes, lines, K, 1);
+    (void)tmm__xfp16_operand(NULL, &bytes, lines, K, 1);
     return bytes;
 }
 
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
+static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *memory,
+                                            tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
                              along_k ? 1 : ld, 0};
     size_t offset = 0;
-    const tmm__fp16_operand to =
-        tmm__xgemm__fp16_operand(memory, &offset, request->lines, request->K, 1);
+    const tmm__fp16_operand to = tmm__xfp16_operand(memory, &offset, request->lines, request->K, 1);
     const tmm__lines both[2] = {from, from};
     const tmm__fp16_operand operands[2] = {to, to};
     const int groups[2] = {8 * to.line_blocks, 0};
-    return tmm__xgemm__convert(request->K, both, operands, groups, 1, stream);
+    return tmm__xconvert(request->K, both, operands, groups, 1, stream);
 }
 
 /* Operands as tmm_?gemm_prepare_A and _B left them, or NULL. */
-static inline void tmm__xgemm__halves(const tmm_prepared *const *prepared, long long K,
-                                      tmm__fp16_operand halves[2],
-                                      const tmm__fp16_operand *ready[2])
+static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K,
+                                tmm__fp16_operand halves[2], const tmm__fp16_operand *ready[2])
 {
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = prepared == NULL ? NULL : prepared[i];
         size_t offset = 0;
         ready[i] = from == NULL ? NULL : &halves[i];
         if (from == NULL) continue;
-        halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, K, 1);
+        halves[i] = tmm__xfp16_operand((char *)from->memory, &offset, from->lines, K, 1);
     }
 }
 
-/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
+/* Products, as tmm__xfloat. `prepared`: operands of one that are prepared, or NULL. */
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
+                                         const tmm_prepared *const *prepared, size_t *missing)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float(p, plan, ready, missing);
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat(p, plan, ready, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
+                                           const tmm_prepared *const *prepared)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: kernels/tensor_float/types.cuh, once/. Used by: kernels/tensor_float/. */
+   Uses: types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at

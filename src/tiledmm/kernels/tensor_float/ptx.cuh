@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/numbers.cuh, once/.
-   Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left

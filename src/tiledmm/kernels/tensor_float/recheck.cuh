@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/common/store.cuh, kernels/common/streamk.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond

@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
    a tile.
-   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/ptx.cuh,
-   kernels/tensor_float/types.cuh, once/config.h, once/passes.h.
+   Uses: kernels/common/, ptx.cuh, types.cuh, once/.
    Used by: kernels/tensor_float/, type/instances.h. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared

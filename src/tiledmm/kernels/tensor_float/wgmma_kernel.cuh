@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/config.h, once/passes.h.
-   Used by: kernels/tensor_float/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.

@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
    and stored.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/wgmma_tiles.cuh. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_tiles.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has

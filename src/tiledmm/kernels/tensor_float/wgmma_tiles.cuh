@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
    that multiply and by the one that copies.
-   Uses: kernels/common/streamk.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: kernels/tensor_float/wgmma_kernel.cuh. */
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */

@@ -1,8 +1,7 @@
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
    Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-static inline tmm_status tmm__xgemm__int8_takes(const tmm__xgemm__product *p,
-                                                const tmm__xgemm__kernel *row)
+static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     (void)p, (void)row;
     if (TMM__DOUBLE_TENSOR) return TMM_OK;
@@ -30,7 +29,7 @@ typedef struct tmm__int8_instance {
 
 /* A product, or a part of one that is done at a time, and its workspace. */
 typedef struct tmm__xint8_part {
-    tmm__xgemm__product p;
+    tmm__xproduct p;
     tmm__int8_layout layout;
     char *memory;
     tmm__int8_norm *norms;
@@ -40,39 +39,15 @@ typedef struct tmm__xint8_part {
     tmm__int8_sums sums;
 } tmm__xint8_part;
 
-/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
-   still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
-static inline tmm_status tmm__xgemm__int8_launch(const void *kernel, dim3 grid, int threads,
-                                                 int bytes, int cluster, void **arguments,
-                                                 tmm_stream stream)
+/* All kernels of this family wait themselves for the launch before them. */
+static inline tmm_status tmm__xint8_launch(const void *kernel, dim3 grid, int threads,
+                                           void **arguments, tmm_stream stream)
 {
-#if TMM__CLUSTER_LAUNCH
-    cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = (unsigned)cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
-        config.numAttrs = cluster > 1 ? 2 : 1;
-    tmm_status status = tmm__allow_shared(kernel, bytes);
-    return status != TMM_OK ? status
-                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)cluster;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
-#endif
+    return tmm__launch_clusters(kernel, grid, threads, 1, 1, 0, arguments, stream);
 }
 
 /* Instance number n, NULL behind the last. */
-static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
+static inline const tmm__int8_instance *tmm__xint8_instance(int n)
 {
 #define TMM__ROW(pass, name, cols) \
     {4 * cols, (int)TMM_FN(gemm_int8_mma_bytes_##name), (const void *)TMM_FN(gemm_int8_mma_##name)},
@@ -81,40 +56,41 @@ static inline const tmm__int8_instance *tmm__xgemm__int8_instance(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* The instance of which the rounds over all multiprocessors take least, and that a block has shared
-   memory for; NULL: none. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
-static inline const tmm__int8_instance *tmm__xgemm__int8_best(double down, double pieces_across,
-                                                              double planes)
+/* The instance whose rounds over all multiprocessors take least; NULL: none has the shared
+   memory. A tile of 128 columns takes 1.15 / 2 of the time of one of 256. */
+static inline const tmm__int8_instance *tmm__xint8_best(double down, double pieces_across,
+                                                        double planes)
 {
     const tmm__device *device = tmm__current_device();
     const tmm__int8_instance *i;
     double least = HUGE_VAL;
     int best = -1;
-    for (int n = 0; (i = tmm__xgemm__int8_instance(n)) != NULL; n++) {
+    for (int n = 0; (i = tmm__xint8_instance(n)) != NULL; n++) {
         if (i->bytes > device->shared) continue;
         const double tiles = down * ceil(pieces_across / (i->cols / 32.0)) * planes;
         const double each = i->cols * (i->cols < 256 ? 1.15 : 1);
         const double time = ceil(tiles / device->processors) * each;
         if (time <= least) least = time, best = n;
     }
-    return best < 0 ? NULL : tmm__xgemm__int8_instance(TMM__INT8_INSTANCE(best));
+    return best < 0 ? NULL : tmm__xint8_instance(TMM__INT8_INSTANCE(best));
 }
 
-static inline int tmm__xgemm__converted_fits(long long M, long long N, long long K)
+static inline int tmm__xconverted_fits(long long M, long long N, long long K)
 {
 #ifdef TMM_EPILOGUE /* which is for finished elements */
     if (K > TMM__INT8_K_MOST) return 0;
 #endif
     return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
-           tmm__xgemm__int8_best(1, 1, 1) != NULL;
+           tmm__xint8_best(1, 1, 1) != NULL;
 }
 
 /* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
    units. */
-static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
-                                                  const tmm__int8_state *state)
+static inline tmm_status tmm__xint8_convert(tmm__xint8_part *part, const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
+    tmm__int8_lines *from = part->from;
+    tmm__int8_operand *to = part->operands;
     long long K = part->p.K;
     int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
     int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
@@ -124,42 +100,28 @@ static inline tmm_status tmm__xgemm__int8_convert(tmm__xint8_part *part,
     tmm_status status = TMM_OK;
     if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
-        void *of_scales[] = {&K,
-                             &chunks,
-                             &lines_A,
-                             &lines_B,
-                             &part->norms,
-                             &part->operands[0].lines,
-                             &part->operands[1].lines};
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_norms,
-                                         dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
-                                         part->p.stream);
+        void *of_norms[] = {&K, &groups_A, &from[0], &from[1], &part->norms};
+        void *of_scales[] = {&K,           &chunks,      &lines_A,    &lines_B,
+                             &part->norms, &to[0].lines, &to[1].lines};
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_norms,
+                                   dim3(groups, (unsigned)chunks), 256, of_norms, part->p.stream);
         if (status == TMM_OK)
-            status =
-                tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
-                                        256, 0, 1, of_scales, part->p.stream);
+            status = tmm__xint8_launch((const void *)tmm__xgemm_int8_scales, dim3(groups / 4 + 1),
+                                       256, of_scales, part->p.stream);
     }
-    void *arguments[] = {&K,
-                         &groups_A,
-                         &every,
-                         &part->from[0],
-                         &part->from[1],
-                         &part->operands[0],
-                         &part->operands[1],
-                         &state,
-                         &part->residues};
+    void *arguments[] = {&K,     &groups_A, &every, &from[0],       &from[1],
+                         &to[0], &to[1],    &state, &part->residues};
     int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_residues,
-                                         dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
-                                         part->p.stream);
+        status =
+            tmm__xint8_launch((const void *)tmm__xgemm_int8_residues,
+                              dim3(groups, (unsigned)k_blocks), 256, arguments, part->p.stream);
     return status;
 }
 
-/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
-   empty, without its barriers in static shared memory. */
-static inline int tmm__xgemm__int8_by_wgmma(void)
+/* Whether this program's code for this device multiplies by wgmma: in other code the kernel is
+   empty, without static shared memory. */
+static inline int tmm__xint8_by_wgmma(void)
 {
     const tmm__device *device = tmm__current_device();
     return tmm__compiled((const void *)tmm__xgemm_int8_wgmma)->static_shared > 0 &&
@@ -167,23 +129,21 @@ static inline int tmm__xgemm__int8_by_wgmma(void)
 }
 
 /* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
-static inline int tmm__xgemm__int8_competes(const tmm__xgemm__product *p,
-                                            const tmm__xgemm__kernel *row)
+static inline int tmm__xint8_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
-           tmm__xgemm__converted_fits(p->M, p->N, p->K) && tmm__xgemm__fits(row->value, p) &&
-           (tmm__xgemm__int8_by_wgmma() ||
-            (tmm__current_device()->capability >= 75 && !tmm__xgemm__tensor_pays()));
+           tmm__xconverted_fits(p->M, p->N, p->K) && tmm__xfits(row->value, p) &&
+           (tmm__xint8_by_wgmma() ||
+            (tmm__current_device()->capability >= 75 && !tmm__xtensor_pays()));
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
    launches. */
-static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
-                                         const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xint8_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int wgmma = tmm__xgemm__int8_by_wgmma();
+    const int wgmma = tmm__xint8_by_wgmma();
     /* Tiles are filled up: those of a cluster by wgmma. */
     const double rows = wgmma ? TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER : 128;
     const double cols = wgmma ? TMM__INT8_WGMMA_COLS : 128, depth = wgmma ? TMM__INT8_K : 64;
@@ -200,8 +160,7 @@ static inline void tmm__xgemm__int8_plan(const tmm__xgemm__product *p,
 }
 
 /* The products of bytes: of units if `state` is NULL. */
-static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
-                                                   tmm__int8_state *state)
+static inline tmm_status tmm__xint8_multiply(const tmm__xint8_part *part, tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
@@ -221,7 +180,7 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
     void *arguments[] = {&job};
-    if (tmm__xgemm__int8_by_wgmma()) {
+    if (tmm__xint8_by_wgmma()) {
         double bytes =
             64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down =
@@ -229,37 +188,34 @@ static inline tmm_status tmm__xgemm__int8_multiply(const tmm__xint8_part *part,
         job.tiles_across = (l->pieces_across - 1) / (TMM__INT8_WGMMA_COLS / 32) + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
         unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
-        return tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_wgmma,
-                                       dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
-                                       TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
-                                       part->p.stream);
+        return tmm__launch_clusters((const void *)tmm__xgemm_int8_wgmma,
+                                    dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                    TMM__INT8_WGMMA_CLUSTER, 1, TMM__INT8_WGMMA_BYTES, arguments,
+                                    part->p.stream);
     }
-    const tmm__int8_instance *i =
-        tmm__xgemm__int8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
-                              state == NULL ? 1 : TMM__INT8_LEAST + 1);
+    const tmm__int8_instance *i = tmm__xint8_best(ceil(l->pieces_down / 2.0), l->pieces_across,
+                                                  state == NULL ? 1 : TMM__INT8_LEAST + 1);
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (i->cols / 32) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    return tmm__xgemm__int8_launch(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)),
-                                   256, i->bytes, 1, arguments, part->p.stream);
+    return tmm__launch_clusters(i->kernel, dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                1, 1, i->bytes, arguments, part->p.stream);
 }
 
-/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
-static inline int tmm__xgemm__int8_fp64(const tmm__xgemm__product *p)
+static inline int tmm__xint8_fp64(const tmm__xproduct *p)
 {
-    return TMM__INT8_FP64(tmm__xgemm__tensor_pays()) && tmm__xgemm__tensor_fits() &&
-           tmm__xgemm__fits(TMM_TENSOR, p);
+    return TMM__INT8_FP64(tmm__xtensor_pays()) && tmm__xtensor_fits() && tmm__xfits(TMM_TENSOR, p);
 }
 
 /* All launches of a part. `moduli`: so many; 0: the device chooses. */
-static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
+static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
 {
     const tmm__int8_layout *l = &part->layout;
-    const tmm__xgemm__product *p = &part->p;
+    const tmm__xproduct *p = &part->p;
     const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
-    int pays = tmm__xgemm__tensor_pays();
+    int pays = tmm__xtensor_pays();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
     float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
@@ -273,7 +229,7 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
     job.state = state;
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
-    job.fp64_elsewhere = moduli == 0 && tmm__xgemm__int8_fp64(p);
+    job.fp64_elsewhere = moduli == 0 && tmm__xint8_fp64(p);
     job.alpha = p->alpha, job.beta = p->beta;
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
@@ -282,40 +238,40 @@ static inline tmm_status tmm__xgemm__int8_run(tmm__xint8_part *part, int moduli)
     if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
         status =
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
-    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, NULL);
-    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, NULL);
+    if (status == TMM_OK) status = tmm__xint8_convert(part, NULL);
+    if (status == TMM_OK) status = tmm__xint8_multiply(part, NULL);
     int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
     void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_choice,
-                                         dim3(pieces < 2 * processors ? pieces : 2 * processors),
-                                         128, 0, 1, of_choice, p->stream);
-    if (status == TMM_OK) status = tmm__xgemm__int8_convert(part, state);
-    if (status == TMM_OK) status = tmm__xgemm__int8_multiply(part, state);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_choice,
+                                   dim3(pieces < 2 * processors ? pieces : 2 * processors), 128,
+                                   of_choice, p->stream);
+    if (status == TMM_OK) status = tmm__xint8_convert(part, state);
+    if (status == TMM_OK) status = tmm__xint8_multiply(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, 0,
-                                         1, of_sums, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_sums, dim3(pieces), 256, of_sums,
+                                   p->stream);
     if (status == TMM_OK)
-        status = tmm__xgemm__int8_launch((const void *)tmm__xgemm_int8_open,
-                                         dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
-                                         0, 1, of_open, p->stream);
+        status = tmm__xint8_launch((const void *)tmm__xgemm_int8_open,
+                                   dim3(pairs < 4 * processors ? pairs : 4 * processors), 256,
+                                   of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
-        tmm__xgemm__product all = *p;
+        tmm__xproduct all = *p;
         tmm__plan plan;
         all.allowed = 0, all.unless = &state->moduli;
-        tmm__xgemm__plan_by(TMM_TENSOR, &all, &plan);
-        status = tmm__xgemm__row(TMM_TENSOR)->launch(&all, &plan);
+        tmm__xplan_by(TMM_TENSOR, &all, &plan);
+        status = tmm__xrow(TMM_TENSOR)->launch(&all, &plan);
     }
     return status;
 }
 
-/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
-   all moduli. `memory` has what tmm__int8_prepared says. */
-static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, long long K,
-                                                  int is_B, char *memory, tmm_stream stream)
+/* Lines, units and residues of all moduli of an operand, A or B. `memory` has what
+   tmm__int8_prepared says. */
+static inline tmm_status tmm__xint8_prepare(const tmm__int8_lines *from, long long K, int is_B,
+                                            char *memory, tmm_stream stream)
 {
     const long long k = tmm__int8_part_of_k(K), lines = from->lines;
     tmm__int8_state *state = (tmm__int8_state *)memory;
@@ -335,16 +291,15 @@ static inline tmm_status tmm__xgemm__int8_prepare(const tmm__int8_lines *from, l
         part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
         part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
         tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
-        status = tmm__xgemm__int8_convert(&part, NULL);
-        if (status == TMM_OK) status = tmm__xgemm__int8_convert(&part, state);
+        status = tmm__xint8_convert(&part, NULL);
+        if (status == TMM_OK) status = tmm__xint8_convert(&part, state);
     }
     return status;
 }
 
-/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
-   prepared, whose k is cut as they are. */
-static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N, long long *K,
-                                                      int ready)
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: prepared
+   operands, whose k is cut as they are. */
+static inline tmm__int8_layout tmm__xint8_parts(long long *M, long long *N, long long *K, int ready)
 {
     int cut_k = !ready;
 #ifdef TMM_EPILOGUE
@@ -354,11 +309,11 @@ static inline tmm__int8_layout tmm__xgemm__int8_parts(long long *M, long long *N
     return tmm__int8_plan(*M, *N, *K, ready);
 }
 
-/* Operand number i of a part whose first line and k these are: from where, and where it is. */
-static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
-                                          long long line0, long long k0)
+/* Operand number i of a part, from its first line and k on: from where, and where it is. */
+static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prepared *ready,
+                                    long long line0, long long k0)
 {
-    const tmm__xgemm__product *q = &part->p;
+    const tmm__xproduct *q = &part->p;
     const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
     const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
     tmm__int8_operand *o = &part->operands[i];
@@ -373,18 +328,16 @@ static inline void tmm__xgemm__int8_place(tmm__xint8_part *part, int i, const tm
     o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
-   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
-   nothing is done; else 0. */
-static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
-                                                   const tmm_prepared *const *prepared,
-                                                   size_t *missing)
+/* Products, one after the other. `prepared`: operands of a single product, or NULL. *missing:
+   the bytes of a workspace that the pool could not give, then nothing is done; else 0. */
+static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
+                                             const tmm_prepared *const *prepared, size_t *missing)
 {
     const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
     int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
     int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    const size_t bytes = tmm__xgemm__int8_parts(&m, &n, &k, is_ready).bytes;
+    const size_t bytes = tmm__xint8_parts(&m, &n, &k, is_ready).bytes;
     tmm__xint8_part part;
     memset((void *)&part, 0, sizeof part);
     part.memory = (char *)tmm__workspace(bytes, p->stream);
@@ -395,7 +348,7 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
-                    tmm__xgemm__product *q = &part.p;
+                    tmm__xproduct *q = &part.p;
                     *q = *p;
                     q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
                     q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
@@ -406,52 +359,50 @@ static inline tmm_status tmm__xgemm__int8_products(const tmm__xgemm__product *p,
                     if (k0 > 0) q->beta = 1;
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
-                    tmm__xgemm__int8_place(&part, 0, ready[0], m0, k0);
-                    tmm__xgemm__int8_place(&part, 1, ready[1], n0, k0);
-                    status = tmm__xgemm__int8_run(&part, TMM__INT8_FIXED(moduli));
+                    tmm__xint8_place(&part, 0, ready[0], m0, k0);
+                    tmm__xint8_place(&part, 1, ready[1], n0, k0);
+                    status = tmm__xint8_run(&part, TMM__INT8_FIXED(moduli));
                 }
     (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 
-/* What type/ asks of a kernel that converts operands, here of KERNEL TENSOR INT8: the most lines or
-   k; bytes of what is kept of an operand; its conversion; a product. */
-enum { tmm__xgemm__converted_most = TMM__INT8_SIZE_MAX };
+/* What type/ asks of a kernel that converts operands: the most lines or k; bytes of what is kept
+   of an operand; its conversion; a product. */
+enum { tmm__xconverted_most = TMM__INT8_SIZE_MAX };
 
-static inline size_t tmm__xgemm__prepared_bytes(long long lines, long long K)
+static inline size_t tmm__xprepared_bytes(long long lines, long long K)
 {
     size_t bytes = 0;
     (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
     return bytes;
 }
 
-static inline tmm_status tmm__xgemm__convert_once(const tmm_prepared *request, char *memory,
-                                                  tmm_stream stream)
+static inline tmm_status tmm__xconvert_once(const tmm_prepared *request, char *memory,
+                                            tmm_stream stream)
 {
     const int along_k = (request->op == TMM_OP_N) != request->is_B;
     const long long ld = request->ld;
     const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
                                   along_k ? 1 : ld};
-    return tmm__xgemm__int8_prepare(&from, request->K, request->is_B, memory, stream);
+    return tmm__xint8_prepare(&from, request->K, request->is_B, memory, stream);
 }
 
-/* Products, as gemm__int8_products; its plan has nothing that a launch needs. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
+                                         const tmm_prepared *const *prepared, size_t *missing)
 {
     (void)plan;
-    return tmm__xgemm__int8_products(p, prepared, missing);
+    return tmm__xint8_products(p, prepared, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
+                                           const tmm_prepared *const *prepared)
 {
     long long M = p->M, N = p->N, K = p->K;
     const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
     (void)plan;
-    return tmm__xgemm__int8_parts(&M, &N, &K, ready).bytes;
+    return tmm__xint8_parts(&M, &N, &K, ready).bytes;
 }
 #endif
 #endif

@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h, type/instances.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/.
+   Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -30,10 +29,8 @@
 enum { tmm__gemm_int8_mma_bytes = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
-/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
-static __device__ __forceinline__ void tmm__gemm_int8_mma_copy(unsigned char *stage,
-                                                               const tmm__int8_products *job,
-                                                               int modulus, int row, int col, int k)
+TMM__DEVICE void tmm__gemm_int8_mma_copy(unsigned char *stage, const tmm__int8_products *job,
+                                         int modulus, int row, int col, int k)
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;

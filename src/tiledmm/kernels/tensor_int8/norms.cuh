@@ -1,8 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -127,17 +125,16 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 
 /* KERNEL CHOICE. Counts for each element how many moduli, `least` or more, prove it. It looks at
-   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what is
-   fastest, not what is right. The block that counts last decides. Reads a byte an element: bound by
+   all of C or, if that is large, at one piece of `every` on diagonals: the choice decides what
+   is fastest, not what is right. The block that counts last decides. A byte an element: bound by
    latency. */
 TMM_KERNEL void __launch_bounds__(128)
     tmm__xgemm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                            int least, float fp64, float each, float first)
 {
-    enum { CHOICES = TMM__INT8_CHOICES };
-    __shared__ unsigned of_warps[CHOICES + 1][4];
+    __shared__ unsigned of_warps[TMM__INT8_CHOICES + 1][4];
     const int lane = threadIdx.x % 32, t = threadIdx.x;
-    unsigned count[CHOICES] = {0, 0, 0, 0}, looked = 0;
+    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0}, looked = 0;
     const int across = (job.pieces_across + every - 1) / every, pieces = job.pieces_down * across;
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -150,14 +147,14 @@ TMM_KERNEL void __launch_bounds__(128)
         uint4 codes = *(const uint4 *)(job.planes +
                                        tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
                                        TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
-        tmm__int8_part parts[2][CHOICES];
+        tmm__int8_part parts[2][TMM__INT8_CHOICES];
         float unit[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             tmm__int8_line line = job.a.lines[row + 8 * h];
             unit[h] = line.unit * 0.9999f;
 #pragma unroll
-            for (int i = 0; i < CHOICES; i++)
+            for (int i = 0; i < TMM__INT8_CHOICES; i++)
                 parts[h][i] = tmm__int8_half(&line, tmm__int8_rest(tables.limit[i], &line),
                                              tables.kappa, tables.half_K);
         }
@@ -173,7 +170,7 @@ TMM_KERNEL void __launch_bounds__(128)
                 size *= unit[h] * line.unit;
                 if (exists) looked++;
 #pragma unroll
-                for (int i = 0; i < CHOICES; i++) {
+                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
                     float threshold =
                         tmm__int8_threshold(parts[h][i], tmm__int8_rest(tables.limit[i], &line),
                                             line.one);
@@ -184,17 +181,17 @@ TMM_KERNEL void __launch_bounds__(128)
     }
     tmm__int8_state *state = job.state;
 #pragma unroll
-    for (int i = 0; i <= CHOICES; i++) {
-        unsigned sum = i < CHOICES ? count[i] : looked;
+    for (int i = 0; i <= TMM__INT8_CHOICES; i++) {
+        unsigned sum = i < TMM__INT8_CHOICES ? count[i] : looked;
 #pragma unroll
         for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
         if (lane == 0) of_warps[i][t / 32] = sum;
     }
     __syncthreads();
-    if (t <= CHOICES) {
+    if (t <= TMM__INT8_CHOICES) {
         unsigned long long sum = 0;
         for (int i = 0; i < 4; i++) sum += of_warps[t][i];
-        atomicAdd(t < CHOICES ? &state->failed[t] : &state->looked, sum);
+        atomicAdd(t < TMM__INT8_CHOICES ? &state->failed[t] : &state->looked, sum);
     }
     __threadfence();
     __syncthreads();

@@ -1,15 +1,15 @@
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: kernels/tensor_int8/types.cuh, once/. Used by: kernels/tensor_int8/. */
+   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-static __device__ __forceinline__ float tmm__float_from(unsigned bits)
+TMM__DEVICE float tmm__float_from(unsigned bits)
 {
     float x;
     memcpy(&x, &bits, 4);
     return x;
 }
 
-static __device__ __forceinline__ unsigned tmm__bits_from(float x)
+TMM__DEVICE unsigned tmm__bits_from(float x)
 {
     unsigned bits;
     memcpy(&bits, &x, 4);
@@ -17,7 +17,7 @@ static __device__ __forceinline__ unsigned tmm__bits_from(float x)
 }
 
 /* 2^n, n within the range of normal numbers. */
-static __device__ __forceinline__ double tmm__power_of_two(int n)
+TMM__DEVICE double tmm__power_of_two(int n)
 {
     unsigned long long bits = (unsigned long long)(1023 + n) << 52;
     double x;
@@ -26,7 +26,7 @@ static __device__ __forceinline__ double tmm__power_of_two(int n)
 }
 
 /* c + sum of four products of the bytes of a, unsigned, and of b, signed: PTX ISA 9.7, "dp4a". */
-static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
+TMM__DEVICE unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
 {
 #if defined(__CUDA_ARCH__)
     unsigned d;
@@ -39,7 +39,7 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
 }
 
 /* The same of unsigned bytes alone. */
-static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+TMM__DEVICE unsigned tmm__dot_unsigned(unsigned a, unsigned b)
 {
 #if defined(__CUDA_ARCH__)
     unsigned d;
@@ -53,14 +53,13 @@ static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigne
 }
 
 /* The lowest bytes of four words, a's first. */
-static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
-                                                          unsigned d)
+TMM__DEVICE unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c, unsigned d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
 /* The integer nearest to x, ties to even, |x| < 2^63. */
-static __device__ __forceinline__ long long tmm__nearest(double x)
+TMM__DEVICE long long tmm__nearest(double x)
 {
 #if defined(__CUDA_ARCH__)
     return __double2ll_rn(x);
@@ -71,8 +70,7 @@ static __device__ __forceinline__ long long tmm__nearest(double x)
 
 /* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 /
    p). The quotient found is right or 1 too small. */
-static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
-                                                               unsigned inverse)
+TMM__DEVICE unsigned tmm__int8_remainder(unsigned x, unsigned p, unsigned inverse)
 {
     x -= __umulhi(x, inverse) * p;
     unsigned less = x - p;
@@ -81,26 +79,26 @@ static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsig
 
 /* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at
    least tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
-static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
+TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
     return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
 }
 
-static __device__ __forceinline__ float tmm__int8_from_log(unsigned code)
+TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
     return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
-static __device__ __forceinline__ int tmm__int8_shift(int limit, int size)
+TMM__DEVICE int tmm__int8_shift(int limit, int size)
 {
     return (limit - size) >> 8;
 }
 
 /* g = 2^-(s + e), so that |x_s|_1 g = one; 0 for a line of zeros, which makes T = 0. */
-static __device__ __forceinline__ float tmm__int8_rest(int limit, const tmm__int8_line *line)
+TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
     return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
@@ -111,8 +109,8 @@ typedef struct tmm__int8_part {
     float slope, own; /* T = slope g_j + own one_j */
 } tmm__int8_part;
 
-static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g,
-                                                                float kappa, float half_K)
+TMM__DEVICE tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g, float kappa,
+                                          float half_K)
 {
     tmm__int8_part part;
     part.own = kappa * g;
@@ -120,18 +118,15 @@ static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_
     return part;
 }
 
-static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, float col_g,
-                                                            float col_one)
+TMM__DEVICE float tmm__int8_threshold(tmm__int8_part row, float col_g, float col_one)
 {
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
-   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
-   there is one. */
-static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            int least, float fp64, float each,
-                                                            float first)
+/* Which L from `least` on costs least, 0 for FP64, in units of a product of bytes. `fp64`: all
+   elements by FP64; `each`: all one by one, if all were open; `first`: that there is one. */
+TMM__DEVICE unsigned tmm__int8_decide(const volatile tmm__int8_state *state, int least, float fp64,
+                                      float each, float first)
 {
     unsigned best = 0;
     float lowest = fp64;
@@ -150,8 +145,7 @@ static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__
        a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
        b[0] = b(4t, g)  b[1] = b(4t + 16, g)
        c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
-static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigned *a,
-                                                      const unsigned *b)
+TMM__DEVICE void tmm__mma_bytes(unsigned *c, const unsigned *a, const unsigned *b)
 {
 #if TMM__ASYNC
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
@@ -186,8 +180,7 @@ static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigne
 }
 
 /* Four sums of a thread as a word of a plane of C. */
-static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, unsigned p,
-                                                          unsigned inverse, bool units)
+TMM__DEVICE unsigned tmm__int8_word(const unsigned *c, unsigned p, unsigned inverse, bool units)
 {
     return units ? tmm__low_bytes(tmm__int8_log(c[0]), tmm__int8_log(c[1]), tmm__int8_log(c[2]),
                                   tmm__int8_log(c[3]))
@@ -198,18 +191,17 @@ static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, uns
 }
 
 /* Where tile number `tile` of a plane is: bands of TMM__INT8_BAND rows, walked column by column. */
-static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int across, int *row,
-                                                      int *col)
+TMM__DEVICE void tmm__int8_find(int tile, int down, int across, int *row, int *col)
 {
     int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
-    int height = down - band * TMM__INT8_BAND;
-    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
-    *col = in / height;
-    *row = band * TMM__INT8_BAND + in - *col * height;
+    int rows = down - band * TMM__INT8_BAND;
+    if (rows > TMM__INT8_BAND) rows = TMM__INT8_BAND;
+    *col = in / rows;
+    *row = band * TMM__INT8_BAND + in - *col * rows;
 }
 
 /* A piece of C: where its planes are. */
-static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, int pieces_across)
+TMM__DEVICE size_t tmm__int8_piece_at(int row, int col, int pieces_across)
 {
     return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
 }

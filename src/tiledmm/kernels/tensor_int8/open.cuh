@@ -1,13 +1,9 @@
 /* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_int8/types.cuh,
-   once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp. It loads 128 k of A and of B at a time, and the next ones while it
-   adds these up. All lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles
-   of the warp. */
-static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_job *job, int row,
-                                                               int col, double *memory)
+/* One element of C by a warp. It loads 128 k of A and of B while it adds up those before. All
+   lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles of the warp. */
+TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int col, double *memory)
 {
     const int lane = threadIdx.x % 32;
     const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
@@ -39,10 +35,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_element(const tmm__int8_j
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
    nothing. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66],
-                                                                 const tmm__int8_lines *from,
-                                                                 int line0, long long k0,
-                                                                 long long K)
+TMM__DEVICE void tmm__xgemm_int8_open_copy(double (*to)[66], const tmm__int8_lines *from, int line0,
+                                           long long k0, long long K)
 {
     const bool along_k = from->k_stride == 1;
 #pragma unroll
@@ -57,9 +51,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_copy(double (*to)[66
 }
 
 /* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
-static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_job *job,
-                                                               int tile_row, int tile_col, int row,
-                                                               int col)
+TMM__DEVICE bool tmm__xgemm_int8_is_open(const tmm__int8_job *job, int tile_row, int tile_col,
+                                         int row, int col)
 {
     size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
     int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
@@ -69,10 +62,8 @@ static __device__ __forceinline__ bool tmm__xgemm_int8_is_open(const tmm__int8_j
 
 /* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
    ... Stores those elements that are open, or all. */
-static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8_job *job,
-                                                                 int tile_row, int tile_col,
-                                                                 bool all, double (*a)[66],
-                                                                 double (*b)[66])
+TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_row, int tile_col,
+                                           bool all, double (*a)[66], double (*b)[66])
 {
     const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
     double sum[4][4];
@@ -105,12 +96,12 @@ static __device__ __forceinline__ void tmm__xgemm_int8_open_tile(const tmm__int8
     }
 }
 
-/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A tile
-   with few of them appends them to a list. Once the list is long, and at the end, each warp
-   computes one element of it. A tile with many is computed as a whole. Either way an element is one
-   chain of multiply-adds in ascending k, as of KERNEL GLOBAL: its bits do not depend on its
-   neighbours. If FP64 was chosen and nothing else computes it, all elements are open. Bound by FP64
-   multiply-adds and shared memory in tiles, by latency in lists, by the launch if none is open. */
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. A
+   tile with few of them appends them to a list. Once the list is long, and at the end, each warp
+   computes one element of it. A tile with many is computed as a whole. Either way an element is
+   one chain of multiply-adds in ascending k, as of KERNEL GLOBAL. If FP64 was chosen and nothing
+   else computes it, all elements are open. Bound by FP64 and shared memory in tiles, by latency
+   in lists, by the launch if none is open. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };

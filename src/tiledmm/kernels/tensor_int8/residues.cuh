@@ -1,14 +1,11 @@
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
    * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
-static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_lines from,
-                                                            long long line0, long long k0,
-                                                            long long K, double *x)
+TMM__DEVICE void tmm__xgemm_int8_load(const tmm__int8_lines from, long long line0, long long k0,
+                                      long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
@@ -39,10 +36,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_load(const tmm__int8_line
 
 /* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
    one; zeros, of lines that are not to be used. */
-static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_line *lines,
-                                                             bool along_k, int limit, bool units,
-                                                             const double *x, unsigned *lo,
-                                                             unsigned *hi)
+TMM__DEVICE void tmm__xgemm_int8_scale(const tmm__int8_line *lines, bool along_k, int limit,
+                                       bool units, const double *x, unsigned *lo, unsigned *hi)
 {
     const int thread = threadIdx.x;
 #pragma unroll
@@ -65,10 +60,9 @@ static __device__ __forceinline__ void tmm__xgemm_int8_scale(const tmm__int8_lin
 /* Residues of four elements. x' + 2^63 has eight bytes. Byte i times 2^(8 i) mod p, and the residue
    of -2^63, add up to 18 bits, the mantissa of a float. Adding 1.5 * 2^23 rounds the quotient. The
    remainder is the float's low byte. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m,
-                                                                 float reciprocal, float minus_p,
-                                                                 float half, const unsigned *lo,
-                                                                 const unsigned *hi)
+TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reciprocal,
+                                           float minus_p, float half, const unsigned *lo,
+                                           const unsigned *hi)
 {
     const float magic = 12582912.0f;
     unsigned residue[4];
@@ -95,8 +89,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                              const tmm__int8_operand to_b, const tmm__int8_state *state,
                              const tmm__int8_residues tables)
 {
-    enum { RING = 4 };
-    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    enum { STAGES = 4 };
+    __shared__ __align__(128) unsigned char ring[STAGES][TMM__INT8_BLOCK];
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
@@ -116,7 +110,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
-        unsigned char *at = ring[l % RING];
+        unsigned char *at = ring[l % STAGES];
         unsigned word[8];
         if (units) {
 #pragma unroll
@@ -144,11 +138,11 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - STAGES has been
            read, whose place block l + 1 takes. */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (thread == 0)
-            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
         if (thread == 0) {
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),

@@ -1,7 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh,
-   kernels/tensor_int8/numbers.cuh, kernels/tensor_int8/types.cuh, once/config.h, once/passes.h.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills. */
@@ -15,10 +13,9 @@
 
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
    which has 12 bits after the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
-static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const unsigned *weight,
-                                                           unsigned for_quotient, unsigned quotient,
-                                                           unsigned long long *e, unsigned *top,
-                                                           unsigned *q)
+TMM__DEVICE void tmm__xgemm_int8_add(unsigned n, const unsigned *weight, unsigned for_quotient,
+                                     unsigned quotient, unsigned long long *e, unsigned *top,
+                                     unsigned *q)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
@@ -28,9 +25,8 @@ static __device__ __forceinline__ void tmm__xgemm_int8_add(unsigned n, const uns
 
 /* n of a group of three moduli. Their residues, byte number `byte` of three words, are put into one
    word and multiplied by dp4a: half of the instructions. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c,
-                                                                 int byte, unsigned low,
-                                                                 unsigned high)
+TMM__DEVICE unsigned tmm__xgemm_int8_group(unsigned a, unsigned b, unsigned c, int byte,
+                                           unsigned low, unsigned high)
 {
     const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
     const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
@@ -39,9 +35,8 @@ static __device__ __forceinline__ unsigned tmm__xgemm_int8_group(unsigned a, uns
 
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
-static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned *words, int byte,
-                                                                 const tmm__int8_sums *tables,
-                                                                 const int choice)
+TMM__DEVICE double tmm__xgemm_int8_integer(const unsigned *words, int byte,
+                                           const tmm__int8_sums *tables, const int choice)
 {
     static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
     unsigned n, q = 1u << 11, top = 0;
@@ -74,13 +69,11 @@ static __device__ __forceinline__ double tmm__xgemm_int8_integer(const unsigned 
     return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
-   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
-   instructions, which else had to load each. */
-static __device__ __forceinline__ unsigned tmm__xgemm_int8_store(const tmm__int8_job *job,
-                                                                 const tmm__int8_sums *tables,
-                                                                 const uint2 *two, int row, int col,
-                                                                 const int choice)
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and
+   gives bits of the others. `choice` is a constant, so that the tables' numbers are operands of
+   instructions. */
+TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__int8_sums *tables,
+                                           const uint2 *two, int row, int col, const int choice)
 {
     const int limit = tables->limit[choice];
     tmm__int8_part parts[2];

@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/tensor_int8/types.cuh, launch/hooks.h, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: types.cuh, launch/hooks.h, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
@@ -118,8 +117,8 @@ static inline tmm__int8_depth tmm__int8_cut(long long K)
     return d;
 }
 
-/* An operand: its lines, units and planes lie one after the other, from memory + *at on, which is
-   then the end of it. */
+/* An operand: its lines, units and planes lie one after the other, from memory + *at to the new
+   *at. */
 static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
                                                      const tmm__int8_depth *depth)
 {
@@ -141,8 +140,7 @@ enum {
 };
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
-/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. What is
-   `ready` lies elsewhere. */
+/* Offsets in the workspace of a product of M x K and K x N. What is `ready` lies elsewhere. */
 typedef struct tmm__int8_layout {
     size_t operands[2], C, open, norms, bytes; /* the state is at 0 */
     int line_blocks[2], pieces_down, pieces_across, ready;
@@ -170,8 +168,7 @@ static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long lon
     return l;
 }
 
-/* A quarter of the device's memory: all that KERNEL TENSOR INT8 takes, in parts of M, N or K of a
-   product that needs more. */
+/* A quarter of the device's memory: larger products are done in parts of M, N or K. */
 static inline size_t tmm__int8_budget(void)
 {
     static thread_local size_t known[TMM__KNOWN];
@@ -192,8 +189,8 @@ static inline long long tmm__int8_part_of_k(long long K)
     return ((K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
 }
 
-/* What is kept of a prepared operand: a state, then an operand for each part of k. That of the part
-   from k0 on; *bytes is where it ends. */
+/* What is kept of a prepared operand: a state, then an operand for each part of k. Returns that
+   of the part from k0 on; *bytes is where it ends. */
 static inline tmm__int8_operand tmm__int8_prepared(char *memory, size_t *bytes, long long lines,
                                                    long long K, long long k0)
 {

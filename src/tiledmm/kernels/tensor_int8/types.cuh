@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
    device share.
-   Uses: once/config.h, once/passes.h. Used by: kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -36,11 +36,8 @@
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
-   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
-   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
-   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
-   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
-   products likewise.
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s. Products
+   with them take 16, or FP64 for all. Sums longer than 65536 are cut when they are prepared.
 
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at

@@ -1,7 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_int8/numbers.cuh,
-   kernels/tensor_int8/types.cuh, once/.
-   Used by: kernels/tensor_int8/launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
@@ -22,7 +20,7 @@ enum {
 #if TMM__WGMMA
 /* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
    "mbarrier.arrive"). */
-static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
@@ -32,9 +30,8 @@ static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, 
 
 /* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
    barriers of all of them count the bytes. */
-static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
-                                                         unsigned bytes, unsigned barrier,
-                                                         unsigned short blocks)
+TMM__DEVICE void tmm__copy_bulk_to(unsigned shared, const void *global, unsigned bytes,
+                                   unsigned barrier, unsigned short blocks)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
@@ -48,8 +45,7 @@ static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const 
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
 #define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
 #define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
-static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
-                                                        unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bytes(unsigned *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
@@ -67,15 +63,14 @@ static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned lo
 #undef TMM__R16
 
 /* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
-   blocks have the same columns: each copies half of the lines of B, to both. */
-static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
-                                                      unsigned stages, unsigned fulls,
-                                                      unsigned empties)
+   blocks have the same columns, so each copies half of the lines of B to both. */
+TMM__DEVICE void tmm__int8_copy(const tmm__int8_products *job, int units, unsigned stages,
+                                unsigned fulls, unsigned empties)
 {
     enum {
         CLUSTER = TMM__INT8_WGMMA_CLUSTER,
         HALF = TMM__INT8_WGMMA_B / CLUSTER,
-        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+        ROWS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
@@ -87,14 +82,13 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         int modulus = unit / tiles, row, col;
         tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
         const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
-                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+                                 (size_t)(row * CLUSTER + rank) * ROWS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
-        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
-           theirs is stored. */
-        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        /* Blocks of lines that exist: no sum of the others is stored. */
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROWS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
-        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_a = (blocks_a < ROWS ? blocks_a : (int)ROWS) * TMM__INT8_BLOCK;
         int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
         int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
         if (bytes_a < 0) bytes_a = 0;
@@ -117,9 +111,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
 }
 
 /* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
-static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
-                                                          unsigned stages, unsigned fulls,
-                                                          unsigned empties)
+TMM__DEVICE void tmm__int8_multiply(const tmm__int8_products *job, int units, unsigned stages,
+                                    unsigned fulls, unsigned empties)
 {
     enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
