@@ -319,6 +319,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
     case $name in gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
+    [ "$name" != gemm ] || [ "$TURN" = all ] || flags+=("-DWITHOUT_$(turns U S24)")
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
