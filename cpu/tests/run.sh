@@ -190,7 +190,7 @@ done
 # ---- what must work ----------------------------------------------------------------------------
 
 for part in "${parts[@]}"; do
-    its_turn "$part" && continue
+    { [ "$part" = no-clang ] || its_turn "$part"; } && continue
     number=$((number + 1))
     echo "ok $number - $part # SKIP another day; TURN=all takes all"
 done
