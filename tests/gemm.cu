@@ -6,7 +6,7 @@
    -DFEWER, for a program that the sanitizers slow down sixfold, leaves out types whose kernels are
    the same text for elements of the same size as another's (unsigned: int; s24: float but for the
    tile of TMM_SHARED), most of the shapes for each op, and grids of 600,000 rows. -DWITHOUT_U and
-   -DWITHOUT_S24 leave out one of these types. */
+   -DWITHOUT_S24 leave out one of these types, -DTMM_NO_DOUBLE and -DTMM_NO_INT those of a kind. */
 #ifndef T
 #ifdef FEWER
 #define WITHOUT_U
@@ -37,6 +37,7 @@ static inline double plan_guess(int cut, int slices, double time)
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
     ((void)(saving), (packing) >= 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
+#ifndef TMM_NO_DOUBLE
 /* KERNEL TENSOR with other tiles than it would take: 128 x 128, 64 x 64, 32 x 64, 64 x 32 */
 static const int tensor_wanted[] = {0, 1, 3, 7};
 #undef TMM__TENSOR_GUESS
@@ -48,16 +49,19 @@ static const int tensor_wanted[] = {0, 1, 3, 7};
 #include "../tiledmm.cuh"
 #undef TMM__CLEAR_FLAGS
 #undef TMM__TENSOR_GUESS
+#endif
 #ifndef WITHOUT_S24
 #define TMM_NAME s24 /* ... and tile */
 #define TMM_TILE 24
 #include "../tiledmm.cuh"
 #endif
 #undef TMM__BUSY
+#ifndef TMM_NO_INT
 #define TMM_TYPE short /* 8-byte quads, and sums wider than the elements */
 #define TMM_SUM  unsigned
 #define TMM_NAME h
 #include "../tiledmm.cuh"
+#endif
 #undef TMM__WORTH_PACKING
 
 #define CHECK_CUDA(call)                                                          \
@@ -126,6 +130,7 @@ static int test_first;  /* which shapes come first, where not all are taken */
 #define UNIT    5.9604644775390625e-8 /* unit roundoff; 0 for integers: exact */
 #define GARBAGE ((float)NAN)
 #include "gemm.cu"
+#ifndef TMM_NO_DOUBLE
 #define T       double
 #define LETTER  d
 #define UNIT    1.1102230246251565e-16
@@ -136,11 +141,14 @@ static int test_first;  /* which shapes come first, where not all are taken */
 #define UNIT    1.1102230246251565e-16
 #define GARBAGE ((double)NAN)
 #include "gemm.cu"
+#endif
+#ifndef TMM_NO_INT
 #define T       int
 #define LETTER  i
 #define UNIT    0
 #define GARBAGE ((int)0x7fbadbad)
 #include "gemm.cu"
+#endif
 #ifndef WITHOUT_U
 #define T       unsigned
 #define LETTER  u
@@ -155,12 +163,15 @@ static int test_first;  /* which shapes come first, where not all are taken */
 #define GARBAGE ((float)NAN)
 #include "gemm.cu"
 #endif
+#ifndef TMM_NO_INT
 #define T       short
 #define LETTER  h
 #define UNIT    0
 #define GARBAGE ((short)0x7bad)
 #include "gemm.cu"
+#endif
 
+#ifndef TMM_NO_DOUBLE
 /* Strides of KERNEL TENSOR that would not fit into its 32 bits: refused by name, and TMM_AUTO knows
    a way. */
 static void test_wide_lines(void)
@@ -197,6 +208,7 @@ static void test_wide_lines(void)
     CHECK_CUDA(cudaFree(B));
     CHECK_CUDA(cudaFree(C));
 }
+#endif
 
 /* 64-bit addresses: leading dimensions beyond 2^31 elements. */
 static void test_far(void)
@@ -268,6 +280,7 @@ static void test_grids(void)
 }
 #endif
 
+#ifndef TMM_NO_DOUBLE
 /* The 65536th product is alone in a launch: it has the bits of the others all the same. */
 static void test_last_of_batch(void)
 {
@@ -301,6 +314,7 @@ static void test_last_of_batch(void)
     CHECK_CUDA(cudaFree(dX));
     CHECK_CUDA(cudaFree(dC));
 }
+#endif
 
 int main(void)
 {
@@ -311,10 +325,16 @@ int main(void)
     tap_seed((unsigned long long)time(NULL));
     test_first = (int)(tap_state % 30);
     test_type_s();
+#ifndef TMM_NO_DOUBLE
     test_type_d();
     test_type_dp();
+    test_last_of_batch();
+    test_wide_lines();
+#endif
+#ifndef TMM_NO_INT
     test_type_i();
     test_type_h();
+#endif
 #ifndef WITHOUT_U
     test_type_u();
 #endif
@@ -324,8 +344,6 @@ int main(void)
 #ifndef FEWER
     test_grids();
 #endif
-    test_last_of_batch();
-    test_wide_lines();
     test_far();
     return tap_done();
 }
