@@ -148,10 +148,10 @@ interrupted() {
     env --default-signal=INT,QUIT setsid "$@" >"$work/out.txt" 2>"$work/err.txt" <&0 &
     pid=$!
     for ((turn = 0; turn < 3000; turn++)); do
-        session "$pid" | grep -q " $at" && break
+        session "$pid" >"$work/before.txt" # once: it may run for a moment only
+        grep -q " $at" "$work/before.txt" && break
         sleep 0.1
     done
-    session "$pid" >"$work/before.txt"
     began=${EPOCHREALTIME/./}
     kill -s "$signal" -- "${all:+-}$pid"
     wait "$pid"
