@@ -19,7 +19,8 @@ usage() {
                                    matmul_mpi by mpirun with 4 ranks (RANKS=N: with N);
                                    run --help lists the demos, run DEMO --help its options;
                                    run memory: all of demos/memory, a line for each
-./build.sh test                    all tests that this machine can run; says what it left out; minutes
+./build.sh test                    all tests that this machine can run; says what it left out; minutes.
+                                   Of what is alike one part, another each day: TURN=all takes all
 ./build.sh test --quick            every kernel, demo and way in once, by g++ alone: two minutes
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
@@ -288,10 +289,18 @@ check() {
 
 skip() { say "ok 1 - $1 # SKIP $2"; }
 
+# turns WORD...: of what is alike, the word whose turn it is, or all; see tests/tap.bash.
+turns() {
+    [ "$TURN" = all ] && echo "$*" && return
+    shift $((TURN % $#))
+    echo "$1"
+}
+
 cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     local name=$1 order number program=build/test/$1
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
-    local devices=1 more_devices="" sanitized_devices="" orders="forward backward shuffle:$RANDOM"
+    local devices=1 more_devices="" sanitized_devices="" orders
+    orders="forward $(turns backward "shuffle:$RANDOM")"
     case $name in # programs that run for a moment: the compiler's time is what counts
     promises | rules) sanitized+=(-O0) flags+=(-O0) ;;
     half | small | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
@@ -302,7 +311,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sanitized+=(-DTMM_SIMPLE)
     fi
     if [ "$name" = host ]; then
-        more_devices="2 3 5"
+        more_devices="$(turns 2 3 5)"
         sanitized_devices=3 # alone
         # tests/gemm.cu looks for undefined behaviour inside of kernels, which takes half of the time
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
@@ -311,6 +320,10 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
     case $name in gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
+    if [ "$name" = gemm ] && [ "$TURN" != all ]; then # sanitized every fourth day: doubles or integers
+        flags+=("-DWITHOUT_$(turns U S24)")
+        sanitized+=("-DTMM_NO_$(TURN=$((TURN / 4)) turns INT DOUBLE)")
+    fi
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
@@ -322,10 +335,10 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         say "not ok 1 - $name: does not build on the CPU runner"
         sed 's/^/# /' "$program.err"
     fi
-    case $name in # sanitized, each of these takes about a minute: one of them each time
+    case $name in # sanitized, each of these takes about a minute: one of them each day
     gemm | host | tensor_float | tensor_double)
-        if [ "$name" != "$SANITIZED" ]; then
-            skip "$name, sanitized" "this time it is $SANITIZED; SANITIZED=$name ./build.sh test takes this one"
+        if [[ " $SANITIZED " != *" $name "* ]]; then
+            skip "$name, sanitized" "today it is $SANITIZED; SANITIZED=$name ./build.sh test takes this one"
             return
         fi
         ;;
@@ -503,11 +516,13 @@ run_tests() {
     --quick) quick=1 ;;
     *) refuse "test takes --quick, --gpu or nothing, not '$*'" ;;
     esac
+    export TURN=${TURN:-$(($(date +%s) / 86400))}
+    [[ $TURN =~ ^(all|0|[1-9][0-9]{0,8})$ ]] || refuse "TURN must be a whole number or all, not '$TURN'"
     folder build/test
     rm -rf build/test
     folder build/test
     local started=$SECONDS long=(gemm tensor_float host tensor_double)
-    SANITIZED=${SANITIZED:-${long[RANDOM % 4]}}
+    SANITIZED=${SANITIZED:-$(turns "${long[@]}")}
     say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $quick = 1 ]; then
         quick_tests
@@ -533,6 +548,7 @@ run_tests() {
                 # tiledmm.cuh takes long; tests/registers.sh has it compiled for all of them
                 # and the others have code for old devices and for new ones
                 local architectures="75 90a"
+                [[ $file = demos/memory/* ]] && ! grep -qE '__CUDA_ARCH__|asm' "$file" && architectures=$(turns 75 90a)
                 grep -q 'tiledmm\.cuh' "$file" && architectures=90
                 [ -e "$file" ] && job "nvcc: $file" compile_only "$file" "$architectures"
             done
@@ -575,6 +591,7 @@ run_tests() {
     [ $quick = 0 ] || say "Left out, which ./build.sh test has: other shapes, ops, batches, types of one's own and rounding;" \
         "thread orders and sanitizers; several devices; errors and refusals; instances, tuning and the report;" \
         "the CPU runner's own tests; nvcc and a GPU."
+    [ $quick$only_gpu != 00 ] || say "What takes turns: TURN=$TURN, SANITIZED='$SANITIZED'."
     say "$passed passed, $failed failed, $skipped skipped"
     [ $failed = 0 ] && [ $passed -gt 0 ]
 }

@@ -45,6 +45,20 @@ for ranks in 0 -1 abc 2.5 '' 12345; do
         env RANKS="$ranks" "$copy/build.sh" run matmul_mpi
 done
 
+for turn in some -1 07 1234567890; do
+    check "TURN=$turn" refuses "TURN must be a whole number or all, not '$turn'" env TURN=$turn "$copy/build.sh" test
+done
+check "none of them did anything" untouched
+# The one of TURN and the next ones, after the last the first; all of them for a script alone.
+turns_are() { # EXPECTED TURN
+    local turns
+    turns=$(TURN=$2 && turns a b c && unset TURN && turns a b c)
+    echo "$turns"
+    [ "$(tr '\n' ' ' <<<"$turns")" = "$1 a b c " ]
+}
+for turn in "a 3" "b 4" "c 5" "a 6" "a b c all"; do check "turns: $turn" turns_are "${turn% *}" "${turn##* }"; done
+check "build.sh has the same turns" [ "$(TURN=4 && eval "$(sed -n '/^turns() {/,/^}/p' build.sh)" && turns a b c)" = b ]
+
 # python3 that installs nothing, and tells
 cat >"$work/tools/python3" <<END
 #!/bin/sh
@@ -134,10 +148,10 @@ interrupted() {
     env --default-signal=INT,QUIT setsid "$@" >"$work/out.txt" 2>"$work/err.txt" <&0 &
     pid=$!
     for ((turn = 0; turn < 3000; turn++)); do
-        session "$pid" | grep -q " $at" && break
+        session "$pid" >"$work/before.txt" # once: it may run for a moment only
+        grep -q " $at" "$work/before.txt" && break
         sleep 0.1
     done
-    session "$pid" >"$work/before.txt"
     began=${EPOCHREALTIME/./}
     kill -s "$signal" -- "${all:+-}$pid"
     wait "$pid"

@@ -33,16 +33,17 @@ faster=()
 have_gpu || gpu+=("${faster[@]}")
 plain_files="plain_a plain_b extern impl"
 no_nvcc="nvcc is not installed"
+all_kernels=$(turns plain_a impl)
+simple() { [[ " $all_kernels " = *" $1 "* ]] || echo -DTMM_SIMPLE; } # FILE: one with all kernels is enough
 
 # nvcc_objects FOLDER FLAGS: in the background, since nothing here takes longer
 nvcc_objects() {
-    local folder=$work/$1 file simple
+    local folder=$work/$1 file
     shift
     mkdir -p "$folder"
     for file in $plain_files; do
-        simple=()
-        [ "$file" = plain_b ] && simple=(-DTMM_SIMPLE) # one plain file with all kernels is enough
-        "${gpu[@]}" "$@" "${simple[@]}" -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
+        # shellcheck disable=SC2046 # one word or none
+        "${gpu[@]}" "$@" $(simple "$file") -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
     done
 }
 if have nvcc; then
@@ -66,7 +67,8 @@ check "main.c compiles as C99 without CUDA's headers" \
 check "caller.cpp compiles as C++ without CUDA's headers" \
     g++ -I"$work/trap" -Wall -Wextra -Werror -c tests/inclusion/caller.cpp -o "$work/caller.o"
 for file in $plain_files; do
-    check "CPU runner: $file.cu compiles" "${cpu[@]}" -c "tests/inclusion/$file.cu" -o "$work/$file.o"
+    # shellcheck disable=SC2046 # one word or none
+    check "CPU runner: $file.cu compiles" "${cpu[@]}" $(simple "$file") -c "tests/inclusion/$file.cu" -o "$work/$file.o"
 done
 link() { # PROGRAM FOLDER COMMAND...: the six files, of which the C and C++ objects serve all
     local program=$1 folder=$2
@@ -138,7 +140,7 @@ compiles_and_runs() { # PROGRAM COMMAND...
     shift
     "$@" -o "$program" && "$program"
 }
-check "included twice: CPU runner" compiles_and_runs "$work/twice.cpu" "${cpu[@]}" "$work/twice.cu"
+check "included twice: CPU runner" compiles_and_runs "$work/twice.cpu" "${cpu[@]}" -DTMM_SIMPLE "$work/twice.cu"
 check "included twice: C99" gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/twice.c" -o "$work/twice.o"
 
 # ---- sections left out ----------------------------------------------------------------------------
@@ -206,24 +208,25 @@ first_error() {
     grep -m 1 -E 'error|fault' "$work/check.txt" | grep -F "$sentence"
 }
 wrong_macros() { # COMPILER COMMAND...
-    local compiler=$1 type
+    local compiler=$1 type simple
     shift
-    for type in complex struct half; do
+    for type in complex struct half; do # with all kernels, too, it is the first error
+        [ $type = struct ] && simple=() || simple=(-DTMM_SIMPLE)
         check "$compiler: a TMM_TYPE that is no number ($type) is refused, first with a sentence" \
-            first_error "for __half define it as float" "$@" -c "$work/$type.cu" -o "$work/refused.o"
+            first_error "for __half define it as float" "$@" "${simple[@]}" -c "$work/$type.cu" -o "$work/refused.o"
     done
     check "$compiler: complex numbers with a TMM_SUM float are refused, first with a sentence" \
-        first_error "converts to TMM_SUM and back" "$@" -c "$work/summed.cu" -o "$work/refused.o"
+        first_error "converts to TMM_SUM and back" "$@" -DTMM_SIMPLE -c "$work/summed.cu" -o "$work/refused.o"
     check "$compiler: TMM_TILE 33 is refused with a sentence" \
-        refused "TMM_TILE must be 1 to 32" "$@" -c "$work/tile.cu" -o "$work/refused.o"
+        refused "TMM_TILE must be 1 to 32" "$@" -DTMM_SIMPLE -c "$work/tile.cu" -o "$work/refused.o"
     check "$compiler: TMM_TILE that is the name of a macro is refused with a sentence" \
-        refused "a number and not the name of a macro" "$@" -c "$work/tile_name.cu" -o "$work/refused.o"
+        refused "a number and not the name of a macro" "$@" -DTMM_SIMPLE -c "$work/tile_name.cu" -o "$work/refused.o"
     check "$compiler: TMM_BLOCK 5 is refused with a sentence" \
-        refused "TMM_BLOCK must be 4 or 8" "$@" -c "$work/block.cu" -o "$work/refused.o"
+        refused "TMM_BLOCK must be 4 or 8" "$@" -DTMM_SIMPLE -c "$work/block.cu" -o "$work/refused.o"
     check "$compiler: an element of 16 bytes is refused with a sentence" \
-        refused "TMM_TYPE must have 8 bytes at most" "$@" -c "$work/type.cu" -o "$work/refused.o"
+        refused "TMM_TYPE must have 8 bytes at most" "$@" -DTMM_SIMPLE -c "$work/type.cu" -o "$work/refused.o"
     check "$compiler: TMM_TYPE without TMM_NAME is refused with a sentence" \
-        refused "TMM_TYPE is defined without TMM_NAME" "$@" -c "$work/name.cu" -o "$work/refused.o"
+        refused "TMM_TYPE is defined without TMM_NAME" "$@" -DTMM_SIMPLE -c "$work/name.cu" -o "$work/refused.o"
 }
 wrong_macros "CPU runner" "${cpu[@]}"
 again() { # FIRST OPTION SENTENCE: included with FIRST, then once more with OPTION

@@ -24,10 +24,17 @@ build() { # MODE DEMO FLAGS...; what counts is a copy that runs only the way of 
     shift 2
     cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "$@" "$source" -o "$program" >"$program.txt" 2>&1
 }
+read -ra names <<<"$demos"
+thirds=$(turns 0 1 2)
+sanitized=" "
+for at in "${!names[@]}"; do
+    [[ $thirds = *$((at % 3))* ]] && sanitized+="${names[at]} "
+done
 for demo in $demos; do
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
     {
-        build plain "$demo" && build count "$demo" --count && build sanitize "$demo" --sanitize
+        build plain "$demo" && build count "$demo" --count
+        [[ $sanitized != *" $demo "* ]] || build sanitize "$demo" --sanitize -O0 # it runs for a moment
         case " $reported " in *" $demo "*) build report "$demo" --report ;; esac
     } &
 done
@@ -110,12 +117,16 @@ check "a file of more than 130 lines is found" refuses_form "$work/changed.cu"
 
 for demo in $demos; do
     program=$work/$demo
-    check "$demo builds without a warning" test -e "$program.plain" -a -e "$program.count" -a -e "$program.sanitize"
+    check "$demo builds without a warning" test -e "$program.plain" -a -e "$program.count"
     check "$demo passes" passes "$program.plain"
     cp "$work/output.txt" "$work/passed.txt"
     check "$demo says what counts its figures" says_what_counts "$demo"
     check "$demo passes, backward" env CUCC_ORDER=backward "$program.plain"
-    check "$demo passes, sanitized" passes_sanitized "$program.sanitize"
+    if [[ $sanitized = *" $demo "* ]]; then
+        check "$demo passes, sanitized" passes_sanitized "$program.sanitize"
+    else
+        skip "$demo passes, sanitized" "$other_turn"
+    fi
     check "$demo: the table lines up" aligned
     check "$demo --help" helps "$program.plain"
     check "$demo refuses an unknown option" refuses "$program.plain" --fast

@@ -216,16 +216,16 @@ fi
 
 # ---- host compilers of nvcc -----------------------------------------------------------------------
 printf '#define TMM_NO_INT\n#define TMM_FLOAT_TENSOR\n#define TMM_DOUBLE_TENSOR\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n' >"$work/all.cu"
-for compiler in g++ clang++; do
+for compiler in $(turns g++ clang++); do
     name="nvcc with $compiler: no warning of -Wall -Wextra -Wconversion"
     if ! have nvcc; then
         skip "$name" "nvcc is not installed"
-    elif ! have $compiler; then
+    elif ! have "$compiler"; then
         skip "$name" "$compiler is not installed"
     else
         faster=()
         nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max) # warnings come from what is before the optimizer
-        check "$name" nvcc -ccbin $compiler -allow-unsupported-compiler "${faster[@]}" -arch=sm_80 -Werror all-warnings \
+        check "$name" nvcc -ccbin "$compiler" -allow-unsupported-compiler "${faster[@]}" -arch=sm_80 -Werror all-warnings \
             -Xcompiler "-Wall,-Wextra,-Wconversion" -I. -c "$work/all.cu" -o "$work/all.o"
     fi
 done

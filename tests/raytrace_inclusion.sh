@@ -7,7 +7,7 @@
 
 no_nvcc="nvcc is not installed"
 
-cpu=(cpu/cucc -I. -Xcompiler "-Wall,-Wextra,-Werror")
+cpu=(cpu/cucc -O0 -I. -Xcompiler "-Wall,-Wextra,-Werror")
 gpu=(nvcc -I. -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
 have_gpu && gpu[2]=-arch=native
 # what does not run here need not be optimised
@@ -123,8 +123,7 @@ runs=no
 have_gpu && runs=yes
 program "CPU runner" cpu yes "${cpu[@]}"
 if have nvcc; then
-    program nvcc nvcc $runs "${gpu[@]}"
-    program "nvcc -rdc=true" rdc $runs "${gpu[@]}" -rdc=true
+    for rdc in $(turns false true); do program "nvcc -rdc=$rdc" "rdc-$rdc" $runs "${gpu[@]}" "-rdc=$rdc"; done
 else
     skip "nvcc: several files of one program" "$no_nvcc"
 fi
@@ -183,10 +182,13 @@ pieces() { # NAME RUNS COMMAND...
     local name=$1 runs=$2 kernel
     shift 2
     for kernel in HEADER GLOBAL READONLY CONSTANT SHARED; do
-        check "$name: $kernel alone compiles" "$@" "$work/$kernel.cu" -o "$work/$kernel.program"
         if [ "$runs" = no ]; then
+            check "$name: $kernel alone compiles" "$@" -c "$work/$kernel.cu" -o "$work/$kernel.o"
             skip "$name: $kernel alone renders" "no GPU here"
-        elif [ $kernel = HEADER ]; then
+            continue
+        fi
+        check "$name: $kernel alone compiles" "$@" "$work/$kernel.cu" -o "$work/$kernel.program"
+        if [ $kernel = HEADER ]; then
             "$work/HEADER.program" >"$work/expected.rgba"
         else
             check "$name: $kernel alone renders" renders "$work/$kernel.program" "$work/expected.rgba"
@@ -223,7 +225,8 @@ renamed() { # COMMAND...: the compiler sees no header but the renamed one
 check "CPU runner: a renamed header, with RAYT_HEADER" renamed cpu/cucc
 check "CPU runner: a renamed header without RAYT_HEADER is refused with a sentence" \
     refused "define RAYT_HEADER" cpu/cucc -I"$work/renamed" -c "$work/renamed.cu" -o "$work/renamed.o"
-check "CPU runner: beside tiledmm.cuh" "${cpu[@]}" "$work/both.cu" -o "$work/both"
+# with all kernels: see tests/portable.sh
+check "CPU runner: beside tiledmm.cuh" "${cpu[@]}" -DTMM_SIMPLE "$work/both.cu" -o "$work/both"
 check "CPU runner: too large a RAYT_MAX_CONST is refused with a sentence" \
     refused "RAYT_MAX_CONST must be 64 to 65536" "${cpu[@]}" -c "$work/large.cu" -o "$work/large.o"
 for order in "" "-DRAYT_MAX_CONST=64"; do # two spheres a pass
@@ -244,7 +247,7 @@ for compiler in g++ clang++; do
 done
 if have nvcc; then
     check "nvcc: a renamed header, with RAYT_HEADER" renamed nvcc "${gpu[@]:2}"
-    check "nvcc: beside tiledmm.cuh" "${gpu[@]}" "$work/both.cu" -o "$work/both"
+    check "nvcc: beside tiledmm.cuh" "${gpu[@]}" -DTMM_SIMPLE "$work/both.cu" -o "$work/both"
     # Uniform loads from the constant table were many times slower on a GPU (bench/NOTES.md), and
     # which kind the compiler takes depends on how the loop is written.
     if have cuobjdump; then
@@ -252,8 +255,8 @@ if have nvcc; then
     else
         skip "nvcc, sm_90: the constant kernel has 8-byte loads" "no cuobjdump"
     fi
-    for flags in -use_fast_math -fmad=false -std=c++11 -std=c++14 -std=c++17 -std=c++20 -G; do
-        check "nvcc $flags compiles it" "${gpu[@]}" $flags -c "$work/a.cu" -o "$work/flags.o"
+    for flags in $(turns -use_fast_math -fmad=false -G) -std=c++11 $(turns -std=c++14 -std=c++17 -std=c++20); do
+        check "nvcc $flags compiles it" "${gpu[@]}" "$flags" -c "$work/a.cu" -o "$work/flags.o"
     done
     check "PyCUDA's way: compiles inside extern \"C\"" \
         nvcc -cubin -arch=sm_80 -Werror all-warnings -I. "$work/pycuda.cu" -o "$work/pycuda.cubin"

@@ -12,18 +12,18 @@ for standard in c++11 c++14 c++17 c++20; do
     check "g++ -std=$standard: declarations" g++ -std=$standard "${strict[@]}" -I. -c "$work/main.cpp" -o "$work/cpp.o"
 done
 # The runner itself is C++17.
-for standard in c++17 c++20; do
-    check "CPU runner, -std=$standard: all of it" cpu/cucc -std=$standard -O0 -Xcompiler "-Wall,-Wextra,-Werror" -I. \
+for standard in $(turns c++17 c++20); do
+    check "CPU runner, -std=$standard: all of it" cpu/cucc -std="$standard" -O0 -Xcompiler "-Wall,-Wextra,-Werror" -I. \
         -c "$work/all.cu" -o "$work/cpu.o"
 done
 if have nvcc; then
     faster=()
     nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max) # warnings come from what is before the optimizer
+    all=" $(turns c++11 c++20) "
     for standard in c++11 c++14 c++17 c++20; do
-        part=() name="all of it"
-        case $standard in # what passes as C++11 and C++20; C++17 is what nvcc takes everywhere else
-        c++14 | c++17) part=(-DTMM_SIMPLE) name="but for the fast kernels" ;;
-        esac
+        part=(-DTMM_SIMPLE) name="but for the fast kernels"
+        # what passes as C++11 and C++20; C++17 is what nvcc takes everywhere else
+        [[ $all = *" $standard "* ]] && part=() name="all of it"
         check "nvcc -std=$standard: $name" nvcc -std=$standard "${faster[@]}" "${part[@]}" -arch=sm_80 -Werror all-warnings \
             -Xcompiler "-Wall,-Wextra" -I. -c "$work/all.cu" -o "$work/gpu.o"
     done

@@ -38,6 +38,15 @@ tap_done() {
     echo "1..$number"
     exit $((failures > 0))
 }
+# turns WORD...: of what is alike, ./build.sh test takes one each day, whose number is $TURN. A script that
+# runs alone takes all.
+turns() {
+    [ "${TURN-all}" = all ] && echo "$*" && return
+    shift $((TURN % $#))
+    echo "$1"
+}
+other_turn="another day; TURN=all takes all"
+
 skip_all() { # NAME WHY
     skip "$@"
     tap_done

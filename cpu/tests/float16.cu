@@ -1,6 +1,5 @@
 /* cuda_fp16.h and cuda_bf16.h: every pattern and every middle between two, arithmetic against sums and
- * products in 113 bits, in kernels and in shared memory. A line for each failure; with AMBIGUOUS
- * defined as an expression that nvcc refuses too, it must not compile. */
+ * products in 113 bits, in kernels and in shared memory. A line for each failure. */
 #include <cuda_bf16.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +10,6 @@ static int failures;
     do {                                                                                    \
         if (!(condition) && failures++ < 20) printf("line %d: %s\n", __LINE__, #condition); \
     } while (0)
-
-#ifdef AMBIGUOUS
-__global__ void ambiguous(__half a, __nv_bfloat16 b, float f, bool q)
-{
-    AMBIGUOUS;
-    (void)a, (void)b, (void)f, (void)q;
-}
-#endif
 
 typedef __float128 wide;
 

@@ -323,6 +323,12 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
                                                            const double *b)
 {
     int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#if !defined(__CUDA_ARCH__) /* zeros beside a small matrix, unless they meet Inf or NaN */
+    bool of_a = false, of_b = false;
+    for (int i = 0; i < 4; i++) of_a |= a[i] != 0, of_b |= a[i] - a[i] != 0;
+    for (int i = 0; i < 2; i++) of_b |= b[i] != 0, of_a |= b[i] - b[i] != 0;
+    if (!__any_sync(0xffffffff, of_a) || !__any_sync(0xffffffff, of_b)) return;
+#endif
     for (int k = 0; k < 8; k++) {
         int q = k / 4, row = 4 * g + k % 4, col = 8 * t + k % 4; /* lanes that hold what it needs */
         double upper = __shfl_sync(0xffffffff, a[2 * q], row);

@@ -85,15 +85,20 @@ static __device__ __forceinline__ void tmm__mma_16(float *c, const unsigned *a, 
         TMM__MMA_ASM("f16");
 #else
     int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    const unsigned long long upper = (unsigned long long)a[2] << 32 | a[0];
+    const unsigned long long lower = (unsigned long long)a[3] << 32 | a[1];
+    const unsigned long long both = (unsigned long long)b[1] << 32 | b[0];
+    unsigned long long of[4][4]; /* words of two rows and two columns, and those 8 k further on */
+    for (int i = 0; i < 4; i++) {
+        of[0][i] = __shfl_sync(0xffffffffu, upper, g + i);
+        of[1][i] = __shfl_sync(0xffffffffu, lower, g + i);
+        of[2][i] = __shfl_sync(0xffffffffu, both, t + i);
+        of[3][i] = __shfl_sync(0xffffffffu, both, t + 4 + i);
+    }
     for (int k = 0; k < 16; k++) {
-        int from = k % 8 / 2, shift = k % 2 * 16;
-        unsigned of[4] = {__shfl_sync(0xffffffffu, a[k / 8 * 2], g + from),
-                          __shfl_sync(0xffffffffu, a[k / 8 * 2 + 1], g + from),
-                          __shfl_sync(0xffffffffu, b[k / 8], t + from),
-                          __shfl_sync(0xffffffffu, b[k / 8], t + 4 + from)};
         float x[4];
         for (int i = 0; i < 4; i++) {
-            unsigned bits = of[i] >> shift & 0xffff;
+            unsigned bits = of[i][k % 8 / 2] >> (k / 8 * 32 + k % 2 * 16) & 0xffff;
             x[i] = bfloat ? tmm__bits_float(bits << 16) : tmm__from_half(bits);
         }
         for (int i = 0; i < 4; i++) c[i] += x[i / 2] * x[2 + i % 2];
