@@ -12851,20 +12851,22 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             const float *from = walk->at + i % 2 * line_stride + i / 2 * 16;
             tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
         }
-    } else {
+    } else if (job->width == 8) {
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             const float *from = walk->at + (i / 4 * 16 + i % 4) * k_stride;
-            int here = i / 4 * 16 + i % 4 < left ? min(max(exist, 0), 2) : 0;
-            float *pair = to + i / 2 * 1024 + i % 2 * 2;
-            if (job->width == 8) {
-                tmm__copy_once(pair, here > 0 ? from : none, 8, 4 * here, policy);
-                continue;
-            }
-            float *first = along_k ? to + i / 4 * 2048 + i % 4 : pair;
-            tmm__copy_once(first, here > 0 ? from : none, 4, here > 0 ? 4 : 0, policy);
-            tmm__copy_once(first + (along_k ? 1024 : 1), here > 1 ? from + line_stride : none, 4,
-                           here > 1 ? 4 : 0, policy);
+            int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
+            tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here, policy);
+        }
+    } else { /* one by one, to the same places */
+        const int pair = along_k ? 2 : 1024, one = along_k ? 1 : 2, other = along_k ? 1024 : 1;
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            int k = i / 8 * 16 + i % 4, line = i / 4 % 2;
+            bool here = (k < left) & (line < exist);
+            const float *from = walk->at + line * line_stride + k * k_stride;
+            float *place = to + i / 8 * 2048 + line * other + i % 4 / 2 * pair + i % 2 * one;
+            tmm__copy_once(place, here ? from : none, 4, here ? 4 : 0, policy);
         }
     }
     walk->at += 32 * k_stride;
@@ -13126,7 +13128,7 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024 - 512,
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
-    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), PLANES = 192 * COLS };
+    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
@@ -13155,33 +13157,33 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     if (thread >= 256) {
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-#endif
         if (thread >= 288) return;
+#endif
         tmm__wait_for_previous();
         if (blockIdx.x == 0)
             for (int i = lane; i < job.thin.lines; i += 32)
                 job.thin_scales[i] = job.marks[1 + i] == job.ticket ? 0 : 1;
         const unsigned char *from =
-            job.planes + ((long long)(tile % job.blocks) * steps + step) * PLANES;
+            job.planes + ((long long)(tile % job.blocks) * steps + step) * STAGE;
         int at = step, block = tile % job.blocks;
 #pragma unroll 1
         for (int i = 0; i < count; i++) {
-            unsigned char *to = planes + stage * PLANES;
+            unsigned char *to = planes + stage * STAGE;
 #if TMM__WGMMA
             if (lane == 0) {
                 if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
-                tmm__barrier_expect(fulls + 8 * stage, PLANES);
-                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(to), from, PLANES,
+                tmm__barrier_expect(fulls + 8 * stage, STAGE);
+                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(to), from, STAGE,
                                fulls + 8 * stage);
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = lane; j < PLANES / 16; j += 32)
+            for (int j = thread - 256; j < STAGE / 16; j += 128)
                 ((uint4 *)to)[j] = ((const uint4 *)from)[j];
             tmm__thin_meet();
 #endif
             if (++stage == STAGES) stage = 0;
-            from += PLANES;
+            from += STAGE;
             if (++at < steps) continue;
             at = 0;
             if (++block == job.blocks) block = 0, from = job.planes;
@@ -13224,7 +13226,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #else
             tmm__thin_meet();
 #endif
-            tmm__thin_products(c, terms[h], planes + stage * PLANES, COLS);
+            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
@@ -16903,7 +16905,7 @@ static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
 static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p,
                                                     const tmm__plan *plan, tmm__thin_job *job)
 {
-    enum { ALIGNED = 256 };
+    enum { BYTES = 256 };
     tmm__thin_memory at;
     const long long K = p->K;
     int log = 0;
@@ -16931,9 +16933,9 @@ static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
     const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
-    at.scales = (planes + ALIGNED - 1) / ALIGNED * ALIGNED;
-    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + ALIGNED - 1) / ALIGNED * ALIGNED;
-    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + ALIGNED - 1) / ALIGNED * ALIGNED;
+    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
+    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
+    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
     at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
     return at;
 }

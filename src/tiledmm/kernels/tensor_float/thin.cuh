@@ -140,20 +140,22 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             const float *from = walk->at + i % 2 * line_stride + i / 2 * 16;
             tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
         }
-    } else {
+    } else if (job->width == 8) {
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             const float *from = walk->at + (i / 4 * 16 + i % 4) * k_stride;
-            int here = i / 4 * 16 + i % 4 < left ? min(max(exist, 0), 2) : 0;
-            float *pair = to + i / 2 * 1024 + i % 2 * 2;
-            if (job->width == 8) {
-                tmm__copy_once(pair, here > 0 ? from : none, 8, 4 * here, policy);
-                continue;
-            }
-            float *first = along_k ? to + i / 4 * 2048 + i % 4 : pair;
-            tmm__copy_once(first, here > 0 ? from : none, 4, here > 0 ? 4 : 0, policy);
-            tmm__copy_once(first + (along_k ? 1024 : 1), here > 1 ? from + line_stride : none, 4,
-                           here > 1 ? 4 : 0, policy);
+            int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
+            tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here, policy);
+        }
+    } else { /* one by one, to the same places */
+        const int pair = along_k ? 2 : 1024, one = along_k ? 1 : 2, other = along_k ? 1024 : 1;
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            int k = i / 8 * 16 + i % 4, line = i / 4 % 2;
+            bool here = (k < left) & (line < exist);
+            const float *from = walk->at + line * line_stride + k * k_stride;
+            float *place = to + i / 8 * 2048 + line * other + i % 4 / 2 * pair + i % 2 * one;
+            tmm__copy_once(place, here ? from : none, 4, here ? 4 : 0, policy);
         }
     }
     walk->at += 32 * k_stride;

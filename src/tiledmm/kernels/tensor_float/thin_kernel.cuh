@@ -142,7 +142,7 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024 - 512,
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
-    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), PLANES = 192 * COLS };
+    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
@@ -171,33 +171,33 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     if (thread >= 256) {
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-#endif
         if (thread >= 288) return;
+#endif
         tmm__wait_for_previous();
         if (blockIdx.x == 0)
             for (int i = lane; i < job.thin.lines; i += 32)
                 job.thin_scales[i] = job.marks[1 + i] == job.ticket ? 0 : 1;
         const unsigned char *from =
-            job.planes + ((long long)(tile % job.blocks) * steps + step) * PLANES;
+            job.planes + ((long long)(tile % job.blocks) * steps + step) * STAGE;
         int at = step, block = tile % job.blocks;
 #pragma unroll 1
         for (int i = 0; i < count; i++) {
-            unsigned char *to = planes + stage * PLANES;
+            unsigned char *to = planes + stage * STAGE;
 #if TMM__WGMMA
             if (lane == 0) {
                 if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
-                tmm__barrier_expect(fulls + 8 * stage, PLANES);
-                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(to), from, PLANES,
+                tmm__barrier_expect(fulls + 8 * stage, STAGE);
+                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(to), from, STAGE,
                                fulls + 8 * stage);
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = lane; j < PLANES / 16; j += 32)
+            for (int j = thread - 256; j < STAGE / 16; j += 128)
                 ((uint4 *)to)[j] = ((const uint4 *)from)[j];
             tmm__thin_meet();
 #endif
             if (++stage == STAGES) stage = 0;
-            from += PLANES;
+            from += STAGE;
             if (++at < steps) continue;
             at = 0;
             if (++block == job.blocks) block = 0, from = job.planes;
@@ -240,7 +240,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #else
             tmm__thin_meet();
 #endif
-            tmm__thin_products(c, terms[h], planes + stage * PLANES, COLS);
+            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll

@@ -106,7 +106,7 @@ static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
 static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p,
                                                     const tmm__plan *plan, tmm__thin_job *job)
 {
-    enum { ALIGNED = 256 };
+    enum { BYTES = 256 };
     tmm__thin_memory at;
     const long long K = p->K;
     int log = 0;
@@ -134,9 +134,9 @@ static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
     const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
-    at.scales = (planes + ALIGNED - 1) / ALIGNED * ALIGNED;
-    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + ALIGNED - 1) / ALIGNED * ALIGNED;
-    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + ALIGNED - 1) / ALIGNED * ALIGNED;
+    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
+    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
+    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
     at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
     return at;
 }
