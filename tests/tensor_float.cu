@@ -345,6 +345,7 @@ static tmm_status tensor(const product *p, const tmm_tensor_options *options, co
 static void interface(int kind, long long K, int ops)
 {
     product p;
+    thin_wanted = -1; /* its bits are not those of prepared operands */
     make(&p, 100, 75, K, ops, 1, kind);
     float *expected = run(&p, TMM_TENSOR), *C = run(&p, TMM_TENSOR);
     tmm_tensor_options options;
@@ -406,6 +407,7 @@ static void interface(int kind, long long K, int ops)
     cudaFree(memory);
     free(C), free(expected);
     drop(&p);
+    thin_wanted = 0;
 }
 
 /* From host memory, in blocks of any size: the same bits. */
