@@ -47,7 +47,8 @@ enum {
     TMM__TUNED_SKINNY = 4,
     TMM__TUNED_PIPELINED = 3,
     TMM__TUNED_TENSOR = 4,
-    TMM__TUNED_FLOAT = 4
+    TMM__TUNED_FLOAT = 4,
+    TMM__TUNED_THIN = 4
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -207,6 +208,15 @@ typedef struct tmm__costs {
         double convert_round; /* each round of all blocks that fit, */
         double convert_rate;  /* and bytes in a nanosecond, as a part of memory's rate */
     } fp16;
+    /* KERNEL THIN FLOAT. */
+    struct {
+        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
+        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        double once;                  /* nanoseconds of all launches */
+        double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
+        double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
+        double add;   /* and of partial tiles */
+    } thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -499,6 +509,15 @@ static const tmm__costs tmm__measured = {
         5770,                                                 /* convert */
         1240,                                                 /* convert_round */
         1.87,                                                 /* convert_rate */
+    },
+    {
+        /* thin */
+        {32, 64, 96, 128},       /* cols */
+        {700, 1000, 1750, 2000}, /* step */
+        5500,                    /* once */
+        0.93,                    /* read */
+        0.02,                    /* split */
+        0.5,                     /* add */
     },
     {
         /* int8 */

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
+   Uses: kernels/tensor_float/, launch/, once/. Used by: kernels/tensor_float/thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -378,17 +378,6 @@ static inline tmm_status tmm__xgemm__tensor(const tmm__xgemm__product *p, const 
     return tmm__xgemm__split(p, plan);
 }
 
-/* With KERNEL CONVERT. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
-{
-    (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
-    const double time = tmm__xgemm__float_plan(p, instruction, plan);
-    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
-    if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
-}
-
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
 static inline tmm_status tmm__xgemm__float_multiply(tmm__float_job job, const tmm__plan *plan,
@@ -546,26 +535,5 @@ static inline void tmm__xgemm__halves(const tmm_prepared *const *prepared, long 
         if (from == NULL) continue;
         halves[i] = tmm__xgemm__fp16_operand((char *)from->memory, &offset, from->lines, K, 1);
     }
-}
-
-/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
-                                               const tmm_prepared *const *prepared, size_t *missing)
-{
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float(p, plan, ready, missing);
-}
-
-/* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
-                                                 const tmm__plan *plan,
-                                                 const tmm_prepared *const *prepared)
-{
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2];
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif
