@@ -10206,6 +10206,12 @@ static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+/* When all that the thread has copied by cp.async is there. */
+static __device__ __forceinline__ void tmm__barrier_arrive_copied(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -12809,74 +12815,101 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
             "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
             : "memory");
-    else
-        asm volatile(
-            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 4, %2, %3;" ::"r"(to),
-            "l"(global), "r"(valid), "l"(policy)
-            : "memory");
+    else /* with a policy an H100 stops at these: "illegal instruction" */
+        tmm__copy_zfill(shared, global, 4, valid);
 #else
     (void)policy;
     tmm__copy_zfill(shared, global, bytes, valid);
 #endif
 }
 
-/* Where the copies of a thread are: its lines 2 g and 2 g + 1 of 16 of its warp, g = lane / 4, and
-   k = 4 q .. 4 q + 3 of each 16. */
+/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
+   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
+   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
+   times. */
 typedef struct tmm__thin_walk {
     const float *at;       /* the first of these elements in this step */
     int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
-    int exist;             /* lines from the first one on */
+    int line, k;           /* of the first one in a tile */
 } tmm__thin_walk;
 
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, int thread)
+                                                      tmm__thin_walk *walk)
 {
-    int line = walk->tile * TMM__THIN_LINES + thread / 32 * 16 + thread % 32 / 4 * 2;
-    walk->exist = (int)job->large.lines - line;
-    walk->at = job->large.X + line * job->large.line_stride +
-               (walk->step * 32 + thread % 4 * 4) * job->large.k_stride;
+    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+               (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
-/* Copies a thread's 16 elements of a step to its own place in a stage, and goes on. Four chunks of 16
-   bytes are 256 threads apart, two to 16 k: along k the two lines, else k = 0, 1 and 2, 3 of both. */
-static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, float *to, int thread,
-                                                      unsigned long long policy)
+static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
+                                                       tmm__thin_walk *walk, int thread)
 {
-    const float *none = job->large.X;
+    const int warp = thread / 32, lane = thread % 32;
+    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
+    if (job->width == 4)
+        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    tmm__thin_find(job, walk);
+}
+
+/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
+   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
+   else k = 0, 1 and 2, 3 of both. */
+static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
+                                                      tmm__thin_walk *walk, float *stage,
+                                                      int thread, unsigned long long policy)
+{
+    const float *none = job->large.X, *at = walk->at;
     const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
-    const int left = (int)job->c.K - walk->step * 32 - thread % 4 * 4, exist = walk->exist;
-    const bool along_k = job->along_k;
+    const int left = (int)job->c.K - walk->step * 32 - walk->k, warp = thread / 32,
+              lane = thread % 32;
+    int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
+    float *to = stage + thread * 4;
     if (job->width == 16) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
-            const float *from = walk->at + i % 2 * line_stride + i / 2 * 16;
-            tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+            for (int i = 0; i < 4; i++) {
+                int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
+                const float *from = at + i % 2 * line_stride + i / 2 * 16;
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+            }
+            at += 64 * line_stride, exist -= 64, to += 512;
         }
     } else if (job->width == 8) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            const float *from = walk->at + (i / 4 * 16 + i % 4) * k_stride;
-            int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
-            tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here, policy);
+            for (int i = 0; i < 8; i++) {
+                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
+                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
+                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
+                               policy);
+            }
+            at += 64, exist -= 64, to += 512;
         }
-    } else { /* one by one, to the same places */
-        const int pair = along_k ? 2 : 1024, one = along_k ? 1 : 2, other = along_k ? 1024 : 1;
-#pragma unroll
-        for (int i = 0; i < 16; i++) {
-            int k = i / 8 * 16 + i % 4, line = i / 4 % 2;
-            bool here = (k < left) & (line < exist);
-            const float *from = walk->at + line * line_stride + k * k_stride;
-            float *place = to + i / 8 * 2048 + line * other + i % 4 / 2 * pair + i % 2 * one;
-            tmm__copy_once(place, here ? from : none, 4, here ? 4 : 0, policy);
+    } else if (job->along_k) {
+        to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++, at += line_stride) {
+            bool here = (left > 0) & (j < exist);
+            tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
+                           here ? 4 : 0, policy);
+        }
+    } else {
+        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
+             lane % 2;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++) {
+            bool here = (j / 4 < left) & (j % 4 * 32 < exist);
+            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
+            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
+                           here ? from : none, 4, here ? 4 : 0, policy);
         }
     }
     walk->at += 32 * k_stride;
     if (++walk->step < job->steps) return;
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
-    tmm__thin_find(job, walk, thread);
+    tmm__thin_find(job, walk);
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
@@ -12979,16 +13012,25 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
 #endif
 }
 
-/* Where there are no barriers that count copies, all threads of a block meet here once a stage, when
-   its planes are there and before they are read. */
-static inline __device__ __noinline__ void tmm__thin_meet(void)
+/* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
+   block meet instead, once a stage. */
+#if TMM__WGMMA
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
+    tmm__barrier_wait(barrier, parity);
+}
+#else
+static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    (void)barrier, (void)parity;
     __syncthreads();
 }
 #endif
 #endif
+#endif
 /* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/,
+   once/config.h, once/passes.h.
    Used by: kernels/tensor_float/thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
@@ -13104,21 +13146,19 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 enum {
     tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
     tmm__this_thin_bytes =
-        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols)
+        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
 };
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
               "tmm__wgmma_thin multiplies by these");
-static_assert(tmm__this_thin_bytes <= 227 * 1024 - 512,
+static_assert(tmm__this_thin_bytes <= 227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
-   two warpgroups multiply, 64 lines each, and of the third one a warp copies planes.
-
-   A thread copies what it will read itself, 16 elements a step, STAGES - 1 steps ahead, also into the
-   next tile: no barrier is needed. It makes terms of the next step while tensor cores multiply:
-       copies        | s5 | s0 | s1 | s2 |        16 KB a step of all threads
+   two warpgroups multiply, 64 lines each; the third one copies both operands, STAGES steps ahead, also
+   into the next tile. Terms of the next step are made while tensor cores multiply:
+       copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
    Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
@@ -13133,82 +13173,78 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    /* Barriers are behind all: copies to addresses off 32 bytes read sectors twice. */
     unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    unsigned long long *empty = full + STAGES;
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
     const int tile = (int)(begin / steps), step = (int)(begin % steps);
     int stage = 0;
-#if TMM__WGMMA
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     unsigned parity = 0;
+#if TMM__WGMMA
     if (thread == 0) {
         for (int i = 0; i < STAGES; i++) {
-            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
             tmm__barrier_init(empties + 8 * i, 8);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     __syncthreads();
-#else
-    full[0] = empty[0] = 0;
 #endif
     tmm__let_next_begin();
     /* Each thread has 168 registers. What four warps give away is what eight take. */
     if (thread >= 256) {
+        const int self = thread - 256;
+        float *stages = (float *)tmm__memory;
+        unsigned long long policy = 0;
+        tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
+        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (thread >= 288) return;
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
 #endif
-        tmm__wait_for_previous();
-        if (blockIdx.x == 0)
-            for (int i = lane; i < job.thin.lines; i += 32)
-                job.thin_scales[i] = job.marks[1 + i] == job.ticket ? 0 : 1;
-        const unsigned char *from =
-            job.planes + ((long long)(tile % job.blocks) * steps + step) * STAGE;
-        int at = step, block = tile % job.blocks;
+        tmm__thin_begin(&job, &walk, self);
 #pragma unroll 1
         for (int i = 0; i < count; i++) {
-            unsigned char *to = planes + stage * STAGE;
 #if TMM__WGMMA
-            if (lane == 0) {
-                if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+            if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+#endif
+            tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
+            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+                tmm__wait_for_previous();
+                if (blockIdx.x == 0)
+                    for (int j = lane; j < job.thin.lines; j += 32)
+                        job.thin_scales[j] = job.marks[1 + j] == job.ticket ? 0 : 1;
+            }
+#if TMM__WGMMA
+            tmm__barrier_arrive_copied(fulls + 8 * stage);
+            if (self == 0) {
                 tmm__barrier_expect(fulls + 8 * stage, STAGE);
-                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(to), from, STAGE,
-                               fulls + 8 * stage);
+                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(planes + stage * STAGE), from,
+                               STAGE, fulls + 8 * stage);
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = thread - 256; j < STAGE / 16; j += 128)
-                ((uint4 *)to)[j] = ((const uint4 *)from)[j];
-            tmm__thin_meet();
+            for (int j = self; j < STAGE / 16; j += 128)
+                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
+            tmm__thin_wait(fulls, 0);
 #endif
             if (++stage == STAGES) stage = 0;
             from += STAGE;
-            if (++at < steps) continue;
-            at = 0;
-            if (++block == job.blocks) block = 0, from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = job.planes;
         }
         return;
     }
-    unsigned long long policy = 0;
 #if TMM__WGMMA
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
     float *mine = (float *)tmm__memory + thread * 4;
     float sum[COLS / 2], c[COLS / 2];
     unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
-    tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0};
-    tmm__thin_find(&job, &walk, thread);
-#pragma unroll 1
-    for (int i = 0; i < STAGES - 1; i++) {
-        if (i < count)
-            tmm__thin_copy(&job, &walk, mine + i * (TMM__THIN_STAGE / 4), thread, policy);
-        tmm__copy_commit();
-    }
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
     float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * TMM__THIN_LINES) +
@@ -13216,19 +13252,16 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
     tmm__wait_for_previous();
-    TMM__COPY_WAIT(STAGES - 2);
-    if (count > 0) tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
+    if (count > 0) {
+        tmm__thin_wait(fulls, 0);
+        tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
+    }
 #pragma unroll 1
     for (int pair = 0; pair < count; pair += 2) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const int i = pair + h;
             if (i >= count) break;
-#if TMM__WGMMA
-            tmm__barrier_wait(fulls + 8 * stage, parity);
-#else
-            tmm__thin_meet();
-#endif
             tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
@@ -13240,15 +13273,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                 }
             }
             const int next = stage + 1 < STAGES ? stage + 1 : 0;
-            if (i + STAGES - 1 < count) /* where the step before was */
-                tmm__thin_copy(&job, &walk,
-                               mine + (stage > 0 ? stage - 1 : STAGES - 1) * (TMM__THIN_STAGE / 4),
-                               thread, policy);
-            tmm__copy_commit();
-            TMM__COPY_WAIT(STAGES - 2);
-            if (i + 1 < count)
+            if (i + 1 < count) {
+                tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
                 tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
                                 most, inexact);
+            }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);

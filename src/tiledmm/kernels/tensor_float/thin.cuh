@@ -95,74 +95,101 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
             "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
             : "memory");
-    else
-        asm volatile(
-            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 4, %2, %3;" ::"r"(to),
-            "l"(global), "r"(valid), "l"(policy)
-            : "memory");
+    else /* with a policy an H100 stops at these: "illegal instruction" */
+        tmm__copy_zfill(shared, global, 4, valid);
 #else
     (void)policy;
     tmm__copy_zfill(shared, global, bytes, valid);
 #endif
 }
 
-/* Where the copies of a thread are: its lines 2 g and 2 g + 1 of 16 of its warp, g = lane / 4, and
-   k = 4 q .. 4 q + 3 of each 16. */
+/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
+   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
+   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
+   times. */
 typedef struct tmm__thin_walk {
     const float *at;       /* the first of these elements in this step */
     int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
-    int exist;             /* lines from the first one on */
+    int line, k;           /* of the first one in a tile */
 } tmm__thin_walk;
 
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, int thread)
+                                                      tmm__thin_walk *walk)
 {
-    int line = walk->tile * TMM__THIN_LINES + thread / 32 * 16 + thread % 32 / 4 * 2;
-    walk->exist = (int)job->large.lines - line;
-    walk->at = job->large.X + line * job->large.line_stride +
-               (walk->step * 32 + thread % 4 * 4) * job->large.k_stride;
+    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+               (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
-/* Copies a thread's 16 elements of a step to its own place in a stage, and goes on. Four chunks of 16
-   bytes are 256 threads apart, two to 16 k: along k the two lines, else k = 0, 1 and 2, 3 of both. */
-static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, float *to, int thread,
-                                                      unsigned long long policy)
+static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
+                                                       tmm__thin_walk *walk, int thread)
 {
-    const float *none = job->large.X;
+    const int warp = thread / 32, lane = thread % 32;
+    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
+    if (job->width == 4)
+        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    tmm__thin_find(job, walk);
+}
+
+/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
+   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
+   else k = 0, 1 and 2, 3 of both. */
+static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
+                                                      tmm__thin_walk *walk, float *stage,
+                                                      int thread, unsigned long long policy)
+{
+    const float *none = job->large.X, *at = walk->at;
     const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
-    const int left = (int)job->c.K - walk->step * 32 - thread % 4 * 4, exist = walk->exist;
-    const bool along_k = job->along_k;
+    const int left = (int)job->c.K - walk->step * 32 - walk->k, warp = thread / 32,
+              lane = thread % 32;
+    int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
+    float *to = stage + thread * 4;
     if (job->width == 16) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
-            const float *from = walk->at + i % 2 * line_stride + i / 2 * 16;
-            tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+            for (int i = 0; i < 4; i++) {
+                int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
+                const float *from = at + i % 2 * line_stride + i / 2 * 16;
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+            }
+            at += 64 * line_stride, exist -= 64, to += 512;
         }
     } else if (job->width == 8) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
 #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            const float *from = walk->at + (i / 4 * 16 + i % 4) * k_stride;
-            int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
-            tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here, policy);
+            for (int i = 0; i < 8; i++) {
+                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
+                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
+                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
+                               policy);
+            }
+            at += 64, exist -= 64, to += 512;
         }
-    } else { /* one by one, to the same places */
-        const int pair = along_k ? 2 : 1024, one = along_k ? 1 : 2, other = along_k ? 1024 : 1;
-#pragma unroll
-        for (int i = 0; i < 16; i++) {
-            int k = i / 8 * 16 + i % 4, line = i / 4 % 2;
-            bool here = (k < left) & (line < exist);
-            const float *from = walk->at + line * line_stride + k * k_stride;
-            float *place = to + i / 8 * 2048 + line * other + i % 4 / 2 * pair + i % 2 * one;
-            tmm__copy_once(place, here ? from : none, 4, here ? 4 : 0, policy);
+    } else if (job->along_k) {
+        to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++, at += line_stride) {
+            bool here = (left > 0) & (j < exist);
+            tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
+                           here ? 4 : 0, policy);
+        }
+    } else {
+        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
+             lane % 2;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++) {
+            bool here = (j / 4 < left) & (j % 4 * 32 < exist);
+            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
+            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
+                           here ? from : none, 4, here ? 4 : 0, policy);
         }
     }
     walk->at += 32 * k_stride;
     if (++walk->step < job->steps) return;
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
-    tmm__thin_find(job, walk, thread);
+    tmm__thin_find(job, walk);
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
@@ -265,11 +292,19 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
 #endif
 }
 
-/* Where there are no barriers that count copies, all threads of a block meet here once a stage, when
-   its planes are there and before they are read. */
-static inline __device__ __noinline__ void tmm__thin_meet(void)
+/* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
+   block meet instead, once a stage. */
+#if TMM__WGMMA
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
+    tmm__barrier_wait(barrier, parity);
+}
+#else
+static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    (void)barrier, (void)parity;
     __syncthreads();
 }
+#endif
 #endif
 #endif

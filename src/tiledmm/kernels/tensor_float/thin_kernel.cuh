@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels.
-   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Uses: kernels/common/store.cuh, kernels/common/tensor_ptx.cuh, kernels/tensor_float/,
+   once/config.h, once/passes.h.
    Used by: kernels/tensor_float/thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
@@ -115,21 +116,19 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 enum {
     tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
     tmm__this_thin_bytes =
-        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols)
+        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
 };
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
               "tmm__wgmma_thin multiplies by these");
-static_assert(tmm__this_thin_bytes <= 227 * 1024 - 512,
+static_assert(tmm__this_thin_bytes <= 227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
-   two warpgroups multiply, 64 lines each, and of the third one a warp copies planes.
-
-   A thread copies what it will read itself, 16 elements a step, STAGES - 1 steps ahead, also into the
-   next tile: no barrier is needed. It makes terms of the next step while tensor cores multiply:
-       copies        | s5 | s0 | s1 | s2 |        16 KB a step of all threads
+   two warpgroups multiply, 64 lines each; the third one copies both operands, STAGES steps ahead, also
+   into the next tile. Terms of the next step are made while tensor cores multiply:
+       copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
    Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
@@ -144,82 +143,78 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    /* Barriers are behind all: copies to addresses off 32 bytes read sectors twice. */
     unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    unsigned long long *empty = full + STAGES;
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
     const int tile = (int)(begin / steps), step = (int)(begin % steps);
     int stage = 0;
-#if TMM__WGMMA
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     unsigned parity = 0;
+#if TMM__WGMMA
     if (thread == 0) {
         for (int i = 0; i < STAGES; i++) {
-            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
             tmm__barrier_init(empties + 8 * i, 8);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     __syncthreads();
-#else
-    full[0] = empty[0] = 0;
 #endif
     tmm__let_next_begin();
     /* Each thread has 168 registers. What four warps give away is what eight take. */
     if (thread >= 256) {
+        const int self = thread - 256;
+        float *stages = (float *)tmm__memory;
+        unsigned long long policy = 0;
+        tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
+        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (thread >= 288) return;
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
 #endif
-        tmm__wait_for_previous();
-        if (blockIdx.x == 0)
-            for (int i = lane; i < job.thin.lines; i += 32)
-                job.thin_scales[i] = job.marks[1 + i] == job.ticket ? 0 : 1;
-        const unsigned char *from =
-            job.planes + ((long long)(tile % job.blocks) * steps + step) * STAGE;
-        int at = step, block = tile % job.blocks;
+        tmm__thin_begin(&job, &walk, self);
 #pragma unroll 1
         for (int i = 0; i < count; i++) {
-            unsigned char *to = planes + stage * STAGE;
 #if TMM__WGMMA
-            if (lane == 0) {
-                if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+            if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+#endif
+            tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
+            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+                tmm__wait_for_previous();
+                if (blockIdx.x == 0)
+                    for (int j = lane; j < job.thin.lines; j += 32)
+                        job.thin_scales[j] = job.marks[1 + j] == job.ticket ? 0 : 1;
+            }
+#if TMM__WGMMA
+            tmm__barrier_arrive_copied(fulls + 8 * stage);
+            if (self == 0) {
                 tmm__barrier_expect(fulls + 8 * stage, STAGE);
-                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(to), from, STAGE,
-                               fulls + 8 * stage);
+                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(planes + stage * STAGE), from,
+                               STAGE, fulls + 8 * stage);
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = thread - 256; j < STAGE / 16; j += 128)
-                ((uint4 *)to)[j] = ((const uint4 *)from)[j];
-            tmm__thin_meet();
+            for (int j = self; j < STAGE / 16; j += 128)
+                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
+            tmm__thin_wait(fulls, 0);
 #endif
             if (++stage == STAGES) stage = 0;
             from += STAGE;
-            if (++at < steps) continue;
-            at = 0;
-            if (++block == job.blocks) block = 0, from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = job.planes;
         }
         return;
     }
-    unsigned long long policy = 0;
 #if TMM__WGMMA
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
     float *mine = (float *)tmm__memory + thread * 4;
     float sum[COLS / 2], c[COLS / 2];
     unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
-    tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0};
-    tmm__thin_find(&job, &walk, thread);
-#pragma unroll 1
-    for (int i = 0; i < STAGES - 1; i++) {
-        if (i < count)
-            tmm__thin_copy(&job, &walk, mine + i * (TMM__THIN_STAGE / 4), thread, policy);
-        tmm__copy_commit();
-    }
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
     float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * TMM__THIN_LINES) +
@@ -227,19 +222,16 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
     tmm__wait_for_previous();
-    TMM__COPY_WAIT(STAGES - 2);
-    if (count > 0) tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
+    if (count > 0) {
+        tmm__thin_wait(fulls, 0);
+        tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
+    }
 #pragma unroll 1
     for (int pair = 0; pair < count; pair += 2) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const int i = pair + h;
             if (i >= count) break;
-#if TMM__WGMMA
-            tmm__barrier_wait(fulls + 8 * stage, parity);
-#else
-            tmm__thin_meet();
-#endif
             tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
@@ -251,15 +243,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                 }
             }
             const int next = stage + 1 < STAGES ? stage + 1 : 0;
-            if (i + STAGES - 1 < count) /* where the step before was */
-                tmm__thin_copy(&job, &walk,
-                               mine + (stage > 0 ? stage - 1 : STAGES - 1) * (TMM__THIN_STAGE / 4),
-                               thread, policy);
-            tmm__copy_commit();
-            TMM__COPY_WAIT(STAGES - 2);
-            if (i + 1 < count)
+            if (i + 1 < count) {
+                tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
                 tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
                                 most, inexact);
+            }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
