@@ -1901,7 +1901,8 @@ typedef struct tmm__costs {
     struct {
         int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
         double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double once;                  /* nanoseconds of all launches */
+        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
+        double once;  /* nanoseconds of all launches */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
@@ -2104,34 +2105,34 @@ static const tmm__costs tmm__measured = {
                 {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
             },
         },
-        0.72,   /* copied */
-        7890,   /* slices */
-        0.347,  /* slice */
-        6380,   /* reduce */
-        375,    /* reduce_slice */
-        101,    /* reduce_slice_wide */
-        32,     /* reduce_wide_from */
-        5290,   /* last */
-        7980,   /* last_slice */
+        0.72,  /* copied */
+        7890,  /* slices */
+        0.347, /* slice */
+        6380,  /* reduce */
+        375,   /* reduce_slice */
+        101,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5290,  /* last */
+        7980,  /* last_slice */
         12900, /* even */
-        1.1, /* even_step */
-        0.2, /* even_partial */
-        0.1, /* even_held */
-        2500,   /* cluster */
-        0.25,   /* cluster_round */
-        1.5,    /* within */
-        0.27,   /* power */
-        1e5,    /* power_from */
+        1.1,   /* even_step */
+        0.2,   /* even_partial */
+        0.1,   /* even_held */
+        2500,  /* cluster */
+        0.25,  /* cluster_round */
+        1.5,   /* within */
+        0.27,  /* power */
+        1e5,   /* power_from */
     },
     {
         /* narrow */
         {{{1370, 1090}, {1560, 1350}}, {{1210, 1060}, {1460, 1340}}}, /* step */
-        1.14,                                                        /* alone */
-        3940,                                                        /* launch */
-        4900,                                                        /* tile */
-        204,                                                         /* odd */
-        1.07e-3,                                                     /* sum_byte */
-        1500,                                                        /* most */
+        1.14,                                                         /* alone */
+        3940,                                                         /* launch */
+        4900,                                                         /* tile */
+        204,                                                          /* odd */
+        1.07e-3,                                                      /* sum_byte */
+        1500,                                                         /* most */
     },
     {
         /* direct */
@@ -2201,12 +2202,13 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},       /* cols */
-        {700, 1000, 1750, 2000}, /* step */
-        5500,                    /* once */
-        0.93,                    /* read */
-        0.02,                    /* split */
-        0.5,                     /* add */
+        {32, 64, 96, 128},        /* cols */
+        {1380, 1520, 1720, 1970}, /* step */
+        1.23,                     /* apart */
+        5340,                     /* once */
+        0.915,                    /* read */
+        0.233,                    /* split */
+        0.931,                    /* add */
     },
     {
         /* int8 */
@@ -3119,6 +3121,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm__thin_kernel        TMM_FN(gemm__thin_kernel)
 #define tmm__xgemm__thin_plan          TMM_FN(gemm__thin_plan)
 #define tmm__xgemm__thin_tiles         TMM_FN(gemm__thin_tiles)
+#define tmm__xgemm__thin_width         TMM_FN(gemm__thin_width)
 #define tmm__xgemm__tiles              TMM_FN(gemm__tiles)
 #define tmm__xgemm__tiles_plan         TMM_FN(gemm__tiles_plan)
 #define tmm__xgemm__write_kernels      TMM_FN(gemm__write_kernels)
@@ -16886,6 +16889,15 @@ static inline int tmm__xgemm__thin_fits(const tmm__xgemm__product *p, int instru
            steps * 2 * TMM__THIN_MOST <= INT_MAX;
 }
 
+/* Bytes of a copy of the large operand. */
+static inline int tmm__xgemm__thin_width(const tmm__xgemm__product *p, int turned)
+{
+    const size_t base = (size_t)(turned ? p->A : p->B);
+    const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
+    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
+    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+}
+
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
    eight steps at least: more partial tiles take longer to add up than is gained. */
 static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan *plan)
@@ -16895,6 +16907,7 @@ static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
     const double processors = TMM__BUSY(device->processors);
+    const int width = tmm__xgemm__thin_width(p, p->N < p->M);
     for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
         int i = TMM__TUNED_THIN - 1;
         const int cols = tmm__xgemm__thin_cols(n);
@@ -16905,7 +16918,7 @@ static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan
         const double read = 4 * large * p->K / (t->thin.read * rate);
         const double split = (4 + 6 * ceil(large / TMM__THIN_LINES)) * thin * p->K;
         const double parts = (tiles + shares) * cols * TMM__THIN_LINES * 8 + 8 * thin * large;
-        double time = t->thin.once + fmax(multiply, read);
+        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
         time += t->thin.split * split / rate + t->thin.add * parts / rate;
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
@@ -16955,12 +16968,7 @@ static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p
     job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
-    const size_t base = (size_t)job->large.X;
-    const long long line = job->large.line_stride, k = job->large.k_stride;
-    job->along_k = k == 1;
-    job->width = job->along_k && base % 16 == 0 && line % 4 == 0             ? 16
-                 : !job->along_k && line == 1 && base % 8 == 0 && k % 2 == 0 ? 8
-                                                                             : 4;
+    job->along_k = job->large.k_stride == 1, job->width = tmm__xgemm__thin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
     const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;

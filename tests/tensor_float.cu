@@ -817,7 +817,9 @@ int main(int count, char **words)
     promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
     for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
     promise(130, 200, 70, 1, 1, SOME_CERTAIN, 1, 0.5f, "");
+    thin_wanted = -1; /* which computes lines by FP32, not tiles */
     left_over(instruction != TMM__BY_MULTIPLY_ADD ? -1 : 0, "");
+    thin_wanted = 0;
     /* The last one by wgmma is taken only where there is a multiprocessor for each tile. */
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm_sgemm__float_instance(n);

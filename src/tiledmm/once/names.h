@@ -167,6 +167,7 @@
 #define tmm__xgemm__thin_kernel        TMM_FN(gemm__thin_kernel)
 #define tmm__xgemm__thin_plan          TMM_FN(gemm__thin_plan)
 #define tmm__xgemm__thin_tiles         TMM_FN(gemm__thin_tiles)
+#define tmm__xgemm__thin_width         TMM_FN(gemm__thin_width)
 #define tmm__xgemm__tiles              TMM_FN(gemm__tiles)
 #define tmm__xgemm__tiles_plan         TMM_FN(gemm__tiles_plan)
 #define tmm__xgemm__write_kernels      TMM_FN(gemm__write_kernels)

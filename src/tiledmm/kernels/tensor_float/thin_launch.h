@@ -56,6 +56,15 @@ static inline int tmm__xgemm__thin_fits(const tmm__xgemm__product *p, int instru
            steps * 2 * TMM__THIN_MOST <= INT_MAX;
 }
 
+/* Bytes of a copy of the large operand. */
+static inline int tmm__xgemm__thin_width(const tmm__xgemm__product *p, int turned)
+{
+    const size_t base = (size_t)(turned ? p->A : p->B);
+    const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
+    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
+    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+}
+
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
    eight steps at least: more partial tiles take longer to add up than is gained. */
 static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan *plan)
@@ -65,6 +74,7 @@ static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
     const double processors = TMM__BUSY(device->processors);
+    const int width = tmm__xgemm__thin_width(p, p->N < p->M);
     for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
         int i = TMM__TUNED_THIN - 1;
         const int cols = tmm__xgemm__thin_cols(n);
@@ -75,7 +85,7 @@ static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan
         const double read = 4 * large * p->K / (t->thin.read * rate);
         const double split = (4 + 6 * ceil(large / TMM__THIN_LINES)) * thin * p->K;
         const double parts = (tiles + shares) * cols * TMM__THIN_LINES * 8 + 8 * thin * large;
-        double time = t->thin.once + fmax(multiply, read);
+        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
         time += t->thin.split * split / rate + t->thin.add * parts / rate;
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
@@ -125,12 +135,7 @@ static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p
     job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
-    const size_t base = (size_t)job->large.X;
-    const long long line = job->large.line_stride, k = job->large.k_stride;
-    job->along_k = k == 1;
-    job->width = job->along_k && base % 16 == 0 && line % 4 == 0             ? 16
-                 : !job->along_k && line == 1 && base % 8 == 0 && k % 2 == 0 ? 8
-                                                                             : 4;
+    job->along_k = job->large.k_stride == 1, job->width = tmm__xgemm__thin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
     const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
