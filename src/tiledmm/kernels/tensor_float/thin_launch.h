@@ -12,7 +12,7 @@ typedef struct tmm__thin_memory {
 } tmm__thin_memory;
 #endif
 
-static inline const void *tmm__xgemm__thin_kernel(int n)
+static inline const void *tmm__xthin_kernel(int n)
 {
 #define TMM__THIN_KERNEL(pass, name, ...) (const void *)TMM_FN(gemm_float_thin_##name),
     static const void *const kernels[] = {TMM__THIN_LIST(TMM__THIN_KERNEL)};
@@ -21,7 +21,7 @@ static inline const void *tmm__xgemm__thin_kernel(int n)
 }
 
 /* Lines of the thin operand in a tile, and shared memory, of instance n. */
-static inline int tmm__xgemm__thin_cols(int n)
+static inline int tmm__xthin_cols(int n)
 {
 #define TMM__THIN_ROW(pass, name, cols, ...) cols,
     static const int cols[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
@@ -29,7 +29,7 @@ static inline int tmm__xgemm__thin_cols(int n)
     return cols[n];
 }
 
-static inline int tmm__xgemm__thin_bytes(int n)
+static inline int tmm__xthin_bytes(int n)
 {
 #define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
     static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
@@ -38,7 +38,7 @@ static inline int tmm__xgemm__thin_bytes(int n)
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
-static inline double tmm__xgemm__thin_tiles(const tmm__xgemm__product *p, int cols)
+static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
 {
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     return ceil(large / TMM__THIN_LINES) * ceil(thin / cols);
@@ -46,18 +46,18 @@ static inline double tmm__xgemm__thin_tiles(const tmm__xgemm__product *p, int co
 
 /* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
    there may be other copies of operands than the caller has prepared. */
-static inline int tmm__xgemm__thin_fits(const tmm__xgemm__product *p, int instruction)
+static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0);
     return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
            (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
-           thin <= TMM__THIN_MOST && tmm__xgemm__thin_tiles(p, 32) * 128 <= INT_MAX &&
+           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * 128 <= INT_MAX &&
            steps * 2 * TMM__THIN_MOST <= INT_MAX;
 }
 
 /* Bytes of a copy of the large operand. */
-static inline int tmm__xgemm__thin_width(const tmm__xgemm__product *p, int turned)
+static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
 {
     const size_t base = (size_t)(turned ? p->A : p->B);
     const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
@@ -67,19 +67,19 @@ static inline int tmm__xgemm__thin_width(const tmm__xgemm__product *p, int turne
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
    eight steps at least: more partial tiles take longer to add up than is gained. */
-static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan *plan)
+static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
     const double processors = TMM__BUSY(device->processors);
-    const int width = tmm__xgemm__thin_width(p, p->N < p->M);
+    const int width = tmm__xthin_width(p, p->N < p->M);
     for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
         int i = TMM__TUNED_THIN - 1;
-        const int cols = tmm__xgemm__thin_cols(n);
+        const int cols = tmm__xthin_cols(n);
         while (i > 0 && t->thin.cols[i] != cols) i--;
-        const double tiles = tmm__xgemm__thin_tiles(p, cols), units = tiles * steps;
+        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * steps;
         const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
         const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
         const double read = 4 * large * p->K / (t->thin.read * rate);
@@ -91,29 +91,29 @@ static inline void tmm__xgemm__thin_plan(const tmm__xgemm__product *p, tmm__plan
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
-        plan->kernel = tmm__xgemm__thin_kernel(n);
+        plan->kernel = tmm__xthin_kernel(n);
         plan->cut = TMM__PLAN_EVEN, plan->slices = 1, plan->blocks = (long long)shares;
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xgemm__thin_bytes(n);
+        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n);
     }
 }
 
 /* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
-static inline void tmm__xgemm__tensor_plan(const tmm__xgemm__product *p,
-                                           const tmm__xgemm__kernel *row, tmm__plan *plan)
+static inline void tmm__xtensor_plan(const tmm__xproduct *p,
+                                           const tmm__xkernel *row, tmm__plan *plan)
 {
     (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xgemm__float_instruction());
-    const double time = tmm__xgemm__float_plan(p, instruction, plan);
-    plan->time = tmm__xgemm__convert_time(p) + tmm__current_device()->gpu.launch + time;
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    const double time = tmm__xfloat_plan(p, instruction, plan);
+    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
     if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
-    if (tmm__xgemm__thin_fits(p, instruction)) tmm__xgemm__thin_plan(p, plan);
+    if (tmm__xthin_fits(p, instruction)) tmm__xthin_plan(p, plan);
 }
 
 /* All of the job but where its workspace is, and where things are in that. */
-static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p,
+static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p,
                                                     const tmm__plan *plan, tmm__thin_job *job)
 {
     enum { BYTES = 256 };
@@ -135,7 +135,7 @@ static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p
     job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
-    job->along_k = job->large.k_stride == 1, job->width = tmm__xgemm__thin_width(p, job->turned);
+    job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
     const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
@@ -147,11 +147,11 @@ static inline tmm__thin_memory tmm__xgemm__thin_job(const tmm__xgemm__product *p
 }
 
 /* A product by KERNEL THIN FLOAT; *missing as in gemm__float. */
-static inline tmm_status tmm__xgemm__thin(const tmm__xgemm__product *p, const tmm__plan *plan,
+static inline tmm_status tmm__xthin(const tmm__xproduct *p, const tmm__plan *plan,
                                           size_t *missing)
 {
     tmm__thin_job job;
-    const tmm__thin_memory at = tmm__xgemm__thin_job(p, plan, &job);
+    const tmm__thin_memory at = tmm__xthin_job(p, plan, &job);
     char *memory = (char *)tmm__workspace(at.bytes, p->stream);
     *missing = memory == NULL ? at.bytes : 0;
     if (memory == NULL) return TMM_OK;
@@ -169,39 +169,39 @@ static inline tmm_status tmm__xgemm__thin(const tmm__xgemm__product *p, const tm
     const unsigned sums = (unsigned)(tiles * (job.cols / (job.groups > 1 ? 1 : 8)));
     tmm_status status = tmm__allow_shared(plan->kernel, plan->bytes);
     if (status == TMM_OK)
-        status = tmm__xgemm__float_launch((const void *)tmm__xgemm_thin_split, dim3(split), 256, 0,
+        status = tmm__xfloat_launch((const void *)tmm__xgemm_thin_split, dim3(split), 256, 0,
                                           1, arguments, p->stream);
     if (status == TMM_OK)
-        status = tmm__xgemm__float_launch(plan->kernel, dim3(job.shares), plan->threads,
+        status = tmm__xfloat_launch(plan->kernel, dim3(job.shares), plan->threads,
                                           plan->bytes, 1, arguments, p->stream);
     if (status == TMM_OK)
-        status = tmm__xgemm__float_launch((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 0, 1,
+        status = tmm__xfloat_launch((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 0, 1,
                                           arguments, p->stream);
     (void)cudaFreeAsync(memory, p->stream);
     return status;
 }
 
 /* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
-static inline tmm_status tmm__xgemm__converted(const tmm__xgemm__product *p, const tmm__plan *plan,
+static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
                                                const tmm_prepared *const *prepared, size_t *missing)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
-    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xgemm__thin(p, plan, missing);
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float(p, plan, ready, missing);
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin(p, plan, missing);
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat(p, plan, ready, missing);
 }
 
 /* Bytes of the workspace of such a product. */
-static inline size_t tmm__xgemm__converted_bytes(const tmm__xgemm__product *p,
+static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p,
                                                  const tmm__plan *plan,
                                                  const tmm_prepared *const *prepared)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
     tmm__thin_job job;
-    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xgemm__thin_job(p, plan, &job).bytes;
-    tmm__xgemm__halves(prepared, p->K, halves, ready);
-    return tmm__xgemm__float_place(p, ready, plan, 1, NULL).bytes;
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, &job).bytes;
+    tmm__xhalves(prepared, p->K, halves, ready);
+    return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif
