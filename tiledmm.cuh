@@ -66,8 +66,10 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
-                        above 2^24, as TMM_AUTO
+                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
+                        it may read the other operand once, and split it into three BF16 in
+                        registers.
+                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -101,7 +103,7 @@
      [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
          memory for partial sums (LIMITS).
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
-         differ by more than 2^28.
+         differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
          FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
@@ -1567,7 +1569,8 @@ enum {
     TMM__TUNED_SKINNY = 4,
     TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
-    TMM__TUNED_FLOAT = 4
+    TMM__TUNED_FLOAT = 4,
+    TMM__TUNED_THIN = 4
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -1727,6 +1730,16 @@ typedef struct tmm__costs {
         double convert_round; /* each round of all blocks that fit, */
         double convert_rate;  /* and bytes in a nanosecond, as a part of memory's rate */
     } fp16;
+    /* KERNEL THIN FLOAT. */
+    struct {
+        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
+        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
+        double once;  /* nanoseconds of all launches */
+        double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
+        double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
+        double add;   /* and of partial tiles */
+    } thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -1924,34 +1937,34 @@ static const tmm__costs tmm__measured = {
                 {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
             },
         },
-        0.72,   /* copied */
-        7890,   /* slices */
-        0.347,  /* slice */
-        6380,   /* reduce */
-        375,    /* reduce_slice */
-        101,    /* reduce_slice_wide */
-        32,     /* reduce_wide_from */
-        5290,   /* last */
-        7980,   /* last_slice */
+        0.72,  /* copied */
+        7890,  /* slices */
+        0.347, /* slice */
+        6380,  /* reduce */
+        375,   /* reduce_slice */
+        101,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5290,  /* last */
+        7980,  /* last_slice */
         12900, /* even */
-        1.1, /* even_step */
-        0.2, /* even_partial */
-        0.1, /* even_held */
-        2500,   /* cluster */
-        0.25,   /* cluster_round */
-        1.5,    /* within */
-        0.27,   /* power */
-        1e5,    /* power_from */
+        1.1,   /* even_step */
+        0.2,   /* even_partial */
+        0.1,   /* even_held */
+        2500,  /* cluster */
+        0.25,  /* cluster_round */
+        1.5,   /* within */
+        0.27,  /* power */
+        1e5,   /* power_from */
     },
     {
         /* narrow */
         {{{1370, 1090}, {1560, 1350}}, {{1210, 1060}, {1460, 1340}}}, /* step */
-        1.14,                                                        /* alone */
-        3940,                                                        /* launch */
-        4900,                                                        /* tile */
-        204,                                                         /* odd */
-        1.07e-3,                                                     /* sum_byte */
-        1500,                                                        /* most */
+        1.14,                                                         /* alone */
+        3940,                                                         /* launch */
+        4900,                                                         /* tile */
+        204,                                                          /* odd */
+        1.07e-3,                                                      /* sum_byte */
+        1500,                                                         /* most */
     },
     {
         /* direct */
@@ -2018,6 +2031,16 @@ static const tmm__costs tmm__measured = {
         5770,                                                 /* convert */
         1240,                                                 /* convert_round */
         1.87,                                                 /* convert_rate */
+    },
+    {
+        /* thin */
+        {32, 64, 96, 128},        /* cols */
+        {1380, 1520, 1720, 1970}, /* step */
+        1.23,                     /* apart */
+        5340,                     /* once */
+        0.915,                    /* read */
+        0.233,                    /* split */
+        0.931,                    /* add */
     },
     {
         /* int8 */
@@ -2882,6 +2905,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_sum            TMM_FN(gemm_sum)
 #define tmm__xgemm_tensor         TMM_FN(gemm_tensor)
 #define tmm__xgemm_tensor_memory  TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_thin_split     TMM_FN(gemm_thin_split)
+#define tmm__xgemm_thin_sum       TMM_FN(gemm_thin_sum)
 #define tmm__xgemm_with           TMM_FN(gemm_with)
 
 #define tmm__xglobal_plan TMM_FN(gemm__global_plan)
@@ -3039,6 +3064,15 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
+#define tmm__xthin        TMM_FN(gemm__thin)
+#define tmm__xthin_bytes  TMM_FN(gemm__thin_bytes)
+#define tmm__xthin_cols   TMM_FN(gemm__thin_cols)
+#define tmm__xthin_fits   TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job    TMM_FN(gemm__thin_job)
+#define tmm__xthin_kernel TMM_FN(gemm__thin_kernel)
+#define tmm__xthin_plan   TMM_FN(gemm__thin_plan)
+#define tmm__xthin_tiles  TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width  TMM_FN(gemm__thin_width)
 #define tmm__xtiles       TMM_FN(gemm__tiles)
 #define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
 #define tmm__xvalue       TMM_FN(value)
@@ -3063,6 +3097,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    pass 2 of float. */
 #define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
 #define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
+#define tmm__gemm_float_thin     TMM__INSTANCE(gemm_float_thin_, THIN)
 #define tmm__gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
 #define tmm__gemm_int8_mma       TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
 #define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
@@ -3148,6 +3183,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
 
 #define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
+#define tmm__thin_cols        TMM__INSTANCE(thin_cols_, THIN)
+#define tmm__this_thin_bytes  TMM__INSTANCE(thin_bytes_, THIN)
 #define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
 
 #define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
@@ -3185,7 +3222,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
+/* How many blocks KERNEL SMALL and SKINNY should have at least, and KERNEL THIN FLOAT at most: a test acts
+   a large device. */
 #ifndef TMM__BUSY
 #define TMM__BUSY(processors) (processors)
 #endif
@@ -3210,6 +3248,10 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 #ifndef TMM__FLOAT_INSTRUCTION
 #define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
+#endif
+/* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
+#ifndef TMM__FLOAT_THIN
+#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
@@ -6075,7 +6117,8 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
-     Bits: as gemm_with. Double with a prepared operand: as a product in a batch, whatever else A
+     Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
+   have others. Double with a prepared operand: as a product in a batch, whatever else A
    and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
@@ -9938,6 +9981,12 @@ TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+/* When all that the thread has copied by cp.async is there. */
+TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -10578,7 +10627,8 @@ TMM_KERNEL void __launch_bounds__(1024)
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: recheck.cuh, thin.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
@@ -12142,7 +12192,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/.
+   Used by: launch.h, thin_launch.h, type/instances.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -12434,6 +12485,589 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
     TMM__COPY_WAIT(0);
     __syncthreads();
     tmm__mma_recheck(&job, tmm__memory, doubtful);
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/tensor_float/thin.cuh. Floats as BF16x6 where op(A) has few rows, or op(B) few columns:
+   what the instances share.
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: thin_kernel.cuh, thin_launch.h, type/instances.h. */
+/* The instances: pass, name, lines of the thin operand in a tile, stages of 32 k. */
+#ifndef TMM__THIN_LIST
+#define TMM__THIN_LIST(_) \
+    _(1, 128x32, 32, 6)   \
+    _(2, 128x64, 64, 6)   \
+    _(3, 128x96, 96, 6)   \
+    _(4, 128x128, 128, 5)
+
+#define TMM__ROW(pass, name, ...) TMM__THIN_##name,
+enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
+#undef TMM__ROW
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
+/* KERNEL THIN FLOAT: a few lines times many, such as a small batch times weights. One operand is
+   `thin`, of 512 lines at most; the other one, `large`, comes through memory once, as it is. Both
+   become three BF16 terms of each element, as in recheck_bf16x6, whose products, windows of 32 k and
+   error bound these are. Three launches:
+       split      planes of the thin operand's terms, for wgmma
+       multiply   equal shares of all (tile, 32 k) for all blocks: partial tiles
+       sum        adds the partial tiles of each tile in ascending k, and stores C
+   Which elements the bound does not hold for is found by lines alone: `bad` is a line with an element
+   that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
+   third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
+   scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+
+   A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
+       [16 k][term][8 lines][half of the 16 k][line][8 BF16]
+   Slot s of half h is k = 4 (s / 2) + 2 h + s % 2. So the 4 neighbours along k that a lane copies of
+   a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
+enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
+
+typedef struct tmm__thin_job {
+    tmm__float_job c; /* the product, for the recheck: operands, C, scales */
+    tmm__lines thin, large;
+    unsigned char *planes; /* [block of cols lines][32 k] */
+    float *thin_scales, *large_scales;
+    float *partials; /* [tile + block of the launch][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned long long *marks, ticket;
+    long long units;    /* tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply */
+    int steps, blocks;  /* of 32 k; of the thin operand */
+    int cols;           /* of a block */
+    int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
+    unsigned limit;     /* as the bits of a BF16 */
+    int groups;         /* warps that share the partial tiles of an element: 1 or 8 */
+    bool turned;        /* whether the thin operand is B */
+} tmm__thin_job;
+
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+/* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
+static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
+{
+#if TMM__WGMMA
+    /* PTX ISA 9.7, "max" */
+    asm("max.NaN.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(x) : "r"(x), "r"(y));
+    return x;
+#else
+    unsigned high = 0x7fff0000u, low = 0x7fffu;
+    return ((x & high) > (y & high) ? x & high : y & high) |
+           ((x & low) > (y & low) ? x & low : y & low);
+#endif
+}
+
+/* Whether a line is bad: of its elements, the larger ones in pairs, and what bf16_triple returned. */
+static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most,
+                                                        unsigned inexact)
+{
+    return ((most & 0x7fffu) >= job->limit) | ((most >> 16 & 0x7fffu) >= job->limit) |
+           ((inexact & 0xffffu) != 0);
+}
+
+/* 4, 8 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
+   other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
+static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
+                                                      const int bytes, int valid,
+                                                      unsigned long long policy)
+{
+#if TMM__WGMMA
+    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if (bytes == 16)
+        asm volatile(
+            "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
+            "l"(global), "r"(valid), "l"(policy)
+            : "memory");
+    else if (bytes == 8)
+        asm volatile(
+            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
+            "l"(global), "r"(valid), "l"(policy)
+            : "memory");
+    else /* with a policy an H100 stops at these: "illegal instruction" */
+        tmm__copy_zfill(shared, global, 4, valid);
+#else
+    (void)policy;
+    tmm__copy_zfill(shared, global, bytes, valid);
+#endif
+}
+
+/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
+   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
+   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
+   times. */
+typedef struct tmm__thin_walk {
+    const float *at;       /* the first of these elements in this step */
+    int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
+    int line, k;           /* of the first one in a tile */
+} tmm__thin_walk;
+
+static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
+                                                      tmm__thin_walk *walk)
+{
+    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+               (walk->step * 32 + walk->k) * job->large.k_stride;
+}
+
+static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
+                                                       tmm__thin_walk *walk, int thread)
+{
+    const int warp = thread / 32, lane = thread % 32;
+    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
+    if (job->width == 4)
+        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    tmm__thin_find(job, walk);
+}
+
+/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
+   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
+   else k = 0, 1 and 2, 3 of both. */
+static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
+                                                      tmm__thin_walk *walk, float *stage,
+                                                      int thread, unsigned long long policy)
+{
+    const float *none = job->large.X, *at = walk->at;
+    const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
+    const int left = (int)job->c.K - walk->step * 32 - walk->k, warp = thread / 32,
+              lane = thread % 32;
+    int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
+    float *to = stage + thread * 4;
+    if (job->width == 16) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
+                const float *from = at + i % 2 * line_stride + i / 2 * 16;
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+            }
+            at += 64 * line_stride, exist -= 64, to += 512;
+        }
+    } else if (job->width == 8) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
+                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
+                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
+                               policy);
+            }
+            at += 64, exist -= 64, to += 512;
+        }
+    } else if (job->along_k) {
+        to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++, at += line_stride) {
+            bool here = (left > 0) & (j < exist);
+            tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
+                           here ? 4 : 0, policy);
+        }
+    } else {
+        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
+             lane % 2;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++) {
+            bool here = (j / 4 < left) & (j % 4 * 32 < exist);
+            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
+            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
+                           here ? from : none, 4, here ? 4 : 0, policy);
+        }
+    }
+    walk->at += 32 * k_stride;
+    if (++walk->step < job->steps) return;
+    walk->step = 0;
+    if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
+    tmm__thin_find(job, walk);
+}
+
+/* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
+   lines, most and inexact: see thin_is_bad. */
+static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k,
+                                                       unsigned (*terms)[3][4], unsigned *most,
+                                                       unsigned *inexact)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        float4 x = *(const float4 *)(stage + i * 2048),
+               y = *(const float4 *)(stage + i * 2048 + 1024);
+        if (!along_k) {
+            float4 a = x, b = y;
+            x.y = a.z, x.z = b.x, x.w = b.z;
+            y.x = a.y, y.y = a.w, y.z = b.y;
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            unsigned words[3];
+            float4 v = j % 2 ? y : x;
+            inexact[j % 2] |= tmm__bf16_triple(j < 2 ? v.x : v.z, j < 2 ? v.y : v.w, words);
+            most[j % 2] = tmm__bf16_most(most[j % 2], words[0]);
+#pragma unroll
+            for (int t = 0; t < 3; t++) terms[i][t][j] = words[t];
+        }
+    }
+}
+
+/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
+   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
+   elsewhere computed by each warp. */
+#if TMM__WGMMA
+#define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" names "}, {%" a ", %" b ", %" c \
+    ", %" d "}, %" from ", p, 1, 1, 0;\n}"
+static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned *a,
+                                                       unsigned long long b, const int cols,
+                                                       const int add)
+{
+    if (cols == 32)
+        asm volatile(TMM__THIN_ASM("32", TMM__NAMES_16, "16", "17", "18", "19", "20", "21")
+                     : TMM__C16(0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    else if (cols == 64)
+        asm volatile(TMM__THIN_ASM("64", TMM__NAMES_32, "32", "33", "34", "35", "36", "37")
+                     : TMM__C32(0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    else if (cols == 96)
+        asm volatile(TMM__THIN_ASM("96", TMM__NAMES_48, "48", "49", "50", "51", "52", "53")
+                     : TMM__C32(0), TMM__C16(32)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    else
+        asm volatile(TMM__THIN_ASM("128", TMM__NAMES_64, "64", "65", "66", "67", "68", "69")
+                     : TMM__C32(0), TMM__C32(32)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+#endif
+
+static __device__ __forceinline__ void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
+                                                          const unsigned char *planes,
+                                                          const int cols)
+{
+#if TMM__WGMMA
+    /* The distance of the halves of 16 k, and of groups of eight lines. */
+    const unsigned long long from =
+        ((unsigned)__cvta_generic_to_shared(planes) & 0x3ffffu) >> 4 | 8ull << 16 | 16ull << 32;
+    TMM__WGMMA_BEGIN();
+#pragma unroll
+    for (int i = 0; i < 12; i++) {
+        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
+        tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
+    }
+    TMM__WGMMA_COMMIT();
+#else
+    const int lane = threadIdx.x % 32;
+    float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
+    for (int i = 0; i < 2 * 3 * 4 * 4; i++) {
+        int word = i / 4 % 4, from = i % 4, t = i / 16;
+        unsigned two = __shfl_sync(0xffffffffu, terms[t / 3][t % 3][word], lane / 4 * 4 + from);
+        float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
+        to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
+    }
+    for (int n = 0; n < cols / 2; n++) c[n] = 0;
+    for (int i = 0; i < 12; i++) {
+        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
+        for (int n = 0; n < cols / 4; n++) { /* columns */
+            int col = n / 2 * 8 + lane % 4 * 2 + n % 2;
+            const unsigned char *y =
+                planes + (i % 2 * 3 + b) * (cols * 32) + col / 8 * 256 + col % 8 * 16;
+            for (int slot = 0; slot < 16; slot++) {
+                unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
+                float z = tmm__bits_float(bits << 16);
+                for (int h = 0; h < 2; h++)
+                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+            }
+        }
+    }
+#endif
+}
+
+/* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
+   block meet instead, once a stage. */
+#if TMM__WGMMA
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    tmm__barrier_wait(barrier, parity);
+}
+#else
+static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    (void)barrier, (void)parity;
+    __syncthreads();
+}
+#endif
+#endif
+#endif
+/* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels.
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
+   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
+{
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+    const tmm__lines from = job.thin;
+    const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
+    const long long self = blockIdx.x * 256ll + threadIdx.x;
+    tmm__wait_for_previous();
+    tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
+    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
+    int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
+    if (block >= job.blocks) return;
+    float x[16];
+    const bool vectors = tmm__vector_loads(&from);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        int k = half * 16 + i * 8;
+        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
+                   line < from.lines ? K - k : 0, vectors);
+    }
+    unsigned words[3][2][4], most = 0, inexact = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        unsigned terms[3];
+        int k = i % 4 * 4 + i / 4 * 2;
+        inexact |= tmm__bf16_triple(x[k], x[k + 1], terms);
+        most = tmm__bf16_most(most, terms[0]);
+#pragma unroll
+        for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
+    }
+    unsigned char *to =
+        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        const unsigned *w = words[i / 2][i % 2];
+        *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
+    }
+    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+#else
+    (void)job;
+#endif
+}
+
+/* KERNEL THIN FLOAT, sum: a block has 128 lines of the large operand, and 8 of the thin one or one.
+   Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
+{
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+    __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
+    enum { PITCH = TMM__THIN_LINES + 4 };
+    float *sums = (float *)memory;
+    const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
+    const bool apart = job.groups > 1;
+    const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
+    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
+    const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
+    const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
+    const long long last = ((tile + 1ll) * job.steps) * job.shares - 1;
+    const int begin = (int)(first / job.units), count = (int)(last / job.units) - begin + 1;
+    const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
+    const int end = min(from + share, count), row = apart ? 0 : warp;
+    const size_t step = (size_t)cols * TMM__THIN_LINES;
+    const float *part = job.partials + ((size_t)tile + begin + from) * step +
+                        (in + row) * TMM__THIN_LINES + lane * 4;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (thin0 + row < thins) {
+#pragma unroll 4
+        for (int i = from; i < end; i++) {
+            float4 x = __ldcg((const float4 *)part);
+            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+            part += step;
+        }
+    }
+    *(float4 *)(sums + warp * PITCH + lane * 4) = sum;
+    __syncthreads();
+    if (apart && warp == 0) {
+#pragma unroll
+        for (int i = 1; i < 8; i++) {
+            float4 x = *(const float4 *)(sums + i * PITCH + lane * 4);
+            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+        }
+        *(float4 *)(sums + lane * 4) = sum;
+    }
+    if (apart) __syncthreads();
+        /* Neighbours in a row of C by neighbouring threads. */
+#pragma unroll 1
+    for (int i = thread; i < rows * TMM__THIN_LINES; i += 256) {
+        int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
+        int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
+        bool good = line < lines && thin < thins;
+        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        int r = job.turned ? line : thin, c = job.turned ? thin : line;
+        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
+                           &sums[t * PITCH + l]);
+    }
+    __syncthreads();
+    if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
+#else
+    (void)job;
+#endif
+}
+#endif
+
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
+enum {
+    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
+    tmm__this_thin_bytes =
+        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
+};
+static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
+                  tmm__thin_cols == 128,
+              "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
+              "tmm__wgmma_thin multiplies by these");
+static_assert(tmm__this_thin_bytes <= 227 * 1024,
+              "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
+
+/* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
+   two warpgroups multiply, 64 lines each; the third one copies both operands, STAGES steps ahead, also
+   into the next tile. Terms of the next step are made while tensor cores multiply:
+       copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
+       registers     | terms of 1 | terms of 2 |
+       tensor cores  | step 0     | step 1     |        12 wgmma
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
+   place t + b, for each next partial tile has another tile, or another block, or both. No block
+   waits for another one.
+
+   A step is 128 x cols x 32 six times: 1.6 million operations of a million a microsecond for 64
+   columns, and 16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond. So memory
+   bounds it up to 64 columns, tensor cores beyond. */
+TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
+{
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    /* Barriers are behind all: copies to addresses off 32 bytes read sectors twice. */
+    unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    unsigned long long *empty = full + STAGES;
+    const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
+    const long long begin = blockIdx.x * job.units / job.shares;
+    const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
+    const int tile = (int)(begin / steps), step = (int)(begin % steps);
+    int stage = 0;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    unsigned parity = 0;
+#if TMM__WGMMA
+    if (thread == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
+            tmm__barrier_init(empties + 8 * i, 8);
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+#endif
+    tmm__let_next_begin();
+    /* Each thread has 168 registers. What four warps give away is what eight take. */
+    if (thread >= 256) {
+        const int self = thread - 256;
+        float *stages = (float *)tmm__memory;
+        unsigned long long policy = 0;
+        tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
+        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+#if TMM__WGMMA
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+#endif
+        tmm__thin_begin(&job, &walk, self);
+#pragma unroll 1
+        for (int i = 0; i < count; i++) {
+#if TMM__WGMMA
+            if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+#endif
+            tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
+            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+                tmm__wait_for_previous();
+                if (blockIdx.x == 0)
+                    for (int j = lane; j < job.thin.lines; j += 32)
+                        job.thin_scales[j] = job.marks[1 + j] == job.ticket ? 0 : 1;
+            }
+#if TMM__WGMMA
+            tmm__barrier_arrive_copied(fulls + 8 * stage);
+            if (self == 0) {
+                tmm__barrier_expect(fulls + 8 * stage, STAGE);
+                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(planes + stage * STAGE), from,
+                               STAGE, fulls + 8 * stage);
+            }
+            if (stage == STAGES - 1) parity ^= 1;
+#else
+            for (int j = self; j < STAGE / 16; j += 128)
+                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
+            tmm__thin_wait(fulls, 0);
+#endif
+            if (++stage == STAGES) stage = 0;
+            from += STAGE;
+            if (walk.step == 0 && walk.block == 0) from = job.planes;
+        }
+        return;
+    }
+#if TMM__WGMMA
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
+#endif
+    float *mine = (float *)tmm__memory + thread * 4;
+    float sum[COLS / 2], c[COLS / 2];
+    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
+    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * TMM__THIN_LINES) +
+                     thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
+    int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
+    int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
+    tmm__wait_for_previous();
+    if (count > 0) {
+        tmm__thin_wait(fulls, 0);
+        tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
+    }
+#pragma unroll 1
+    for (int pair = 0; pair < count; pair += 2) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int i = pair + h;
+            if (i >= count) break;
+            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
+            const bool ends = --left == 0;
+            if (ends) { /* all terms of its lines have been made */
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
+                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                    most[j] = inexact[j] = 0;
+                }
+            }
+            const int next = stage + 1 < STAGES ? stage + 1 : 0;
+            if (i + 1 < count) {
+                tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
+                                most, inexact);
+            }
+#if TMM__WGMMA
+            tmm__wgmma_wait(c, COLS / 2, 0);
+            if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
+            if (next == 0) parity ^= 1;
+#endif
+            stage = next;
+#pragma unroll
+            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
+            if (!ends) continue;
+#pragma unroll
+            for (int j = 0; j < COLS / 4; j++) {
+                int n = j / 2 * 4 + j % 2;
+                *(float2 *)(partial + (j / 2 * 8 + j % 2) * TMM__THIN_LINES) =
+                    make_float2(sum[n], sum[n + 2]);
+                sum[n] = sum[n + 2] = 0;
+            }
+            partial += COLS * TMM__THIN_LINES;
+            left = min(steps, count - 1 - i);
+            if (++block == job.blocks) block = 0, line += TMM__THIN_LINES;
+        }
+    }
 #else
     (void)job;
 #endif
@@ -13886,6 +14520,7 @@ TMM__CHECK(TMM__TENSOR_LIST, 5)
 TMM__CHECK(TMM__WGMMA_LIST, 6)
 TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
 TMM__CHECK(TMM__MMA_LIST, 6)
+TMM__CHECK(TMM__THIN_LIST, 6)
 TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__CHECK
 #undef TMM__COUNT
@@ -15278,7 +15913,7 @@ static inline tmm_status tmm__xnarrow(const tmm__xproduct *given, const tmm__pla
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
+   Uses: kernels/tensor_float/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -15625,17 +16260,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
     return tmm__xsplit(p, plan);
 }
 
-/* With KERNEL CONVERT. */
-static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
-                                     tmm__plan *plan)
-{
-    (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
-    const double time = tmm__xfloat_plan(p, instruction, plan);
-    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
-    if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
-}
-
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
 static inline tmm_status tmm__xfloat_multiply(tmm__float_job job, const tmm__plan *plan,
@@ -15790,13 +16414,194 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
         halves[i] = tmm__xfp16_operand((char *)from->memory, &offset, from->lines, K, 1);
     }
 }
+#endif
+/* src/tiledmm/kernels/tensor_float/thin_launch.h. LAUNCHER of floats on tensor cores where one operand is
+   thin; the choice between that and the others.
+   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
+#ifndef TMM__FLOAT_ONCE
+/* The instances of KERNEL THIN FLOAT, for hooks and plans, are behind all others. */
+enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 
-/* Products, as tmm__xfloat. `prepared`: operands of one that are prepared, or NULL. */
+/* Where KERNEL THIN FLOAT has its workspace, by bytes from its begin; and all bytes. */
+typedef struct tmm__thin_memory {
+    size_t scales, marks, partials, bytes;
+} tmm__thin_memory;
+#endif
+
+static inline const void *tmm__xthin_kernel(int n)
+{
+#define TMM__THIN_KERNEL(pass, name, ...) (const void *)TMM_FN(gemm_float_thin_##name),
+    static const void *const kernels[] = {TMM__THIN_LIST(TMM__THIN_KERNEL)};
+#undef TMM__THIN_KERNEL
+    return kernels[n];
+}
+
+/* Lines of the thin operand in a tile, and shared memory, of instance n. */
+static inline int tmm__xthin_cols(int n)
+{
+#define TMM__THIN_ROW(pass, name, cols, ...) cols,
+    static const int cols[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#undef TMM__THIN_ROW
+    return cols[n];
+}
+
+static inline int tmm__xthin_bytes(int n)
+{
+#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
+    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#undef TMM__THIN_ROW
+    return bytes[n];
+}
+
+/* Tiles of an instance that has `cols` lines of the thin operand in each. */
+static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
+{
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    return ceil(large / TMM__THIN_LINES) * ceil(thin / cols);
+}
+
+/* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
+   there may be other copies of operands than the caller has prepared. */
+static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
+{
+    const long long thin = tmm__min(p->M, p->N);
+    const double steps = ceil(p->K / 32.0);
+    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
+           (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
+           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * 128 <= INT_MAX &&
+           steps * 2 * TMM__THIN_MOST <= INT_MAX;
+}
+
+/* Bytes of a copy of the large operand. */
+static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
+{
+    const size_t base = (size_t)(turned ? p->A : p->B);
+    const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
+    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
+    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+}
+
+/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
+   eight steps at least: more partial tiles take longer to add up than is gained. */
+static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
+    const double processors = TMM__BUSY(device->processors);
+    const int width = tmm__xthin_width(p, p->N < p->M);
+    for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
+        int i = TMM__TUNED_THIN - 1;
+        const int cols = tmm__xthin_cols(n);
+        while (i > 0 && t->thin.cols[i] != cols) i--;
+        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * steps;
+        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
+        const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
+        const double read = 4 * large * p->K / (t->thin.read * rate);
+        const double split = (4 + 6 * ceil(large / TMM__THIN_LINES)) * thin * p->K;
+        const double parts = (tiles + shares) * cols * TMM__THIN_LINES * 8 + 8 * thin * large;
+        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
+        time += t->thin.split * split / rate + t->thin.add * parts / rate;
+        time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
+        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
+        if (time >= plan->time) continue;
+        plan->time = time, plan->instance = TMM__THIN_FIRST + n;
+        plan->kernel = tmm__xthin_kernel(n);
+        plan->cut = TMM__PLAN_EVEN, plan->slices = 1, plan->blocks = (long long)shares;
+        plan->turned = p->N < p->M;
+        plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
+        plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
+        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n);
+    }
+}
+
+/* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
+                                     tmm__plan *plan)
+{
+    (void)row;
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    const double time = tmm__xfloat_plan(p, instruction, plan);
+    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
+    if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
+    if (tmm__xthin_fits(p, instruction)) tmm__xthin_plan(p, plan);
+}
+
+/* All of the job but where its workspace is, and where things are in that. */
+static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan,
+                                              tmm__thin_job *job)
+{
+    enum { BYTES = 256 };
+    tmm__thin_memory at;
+    const long long K = p->K;
+    int log = 0;
+    memset((void *)job, 0, sizeof *job);
+    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, 0}, b = {p->B, p->N, p->csB, p->rsB, 0};
+    tmm__float_job *c = &job->c;
+    c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
+    c->C = p->C, c->ldc = p->ldc, c->alpha = p->alpha, c->beta = p->beta, c->batch = 1;
+    c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
+    job->turned = plan->turned;
+    job->thin = job->turned ? b : a, job->large = job->turned ? a : b;
+    job->cols = job->turned ? plan->tile_n : plan->tile_m;
+    job->steps = (int)((K + 31) / 32);
+    job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
+    const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
+    job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
+    job->groups = job->shares > 8 * tiles ? 8 : 1;
+    job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
+    while (K > 1ll << log) log++;
+    job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
+    const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
+    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
+    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
+    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
+    at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
+    return at;
+}
+
+/* A product by KERNEL THIN FLOAT; *missing as in gemm__float. */
+static inline tmm_status tmm__xthin(const tmm__xproduct *p, const tmm__plan *plan, size_t *missing)
+{
+    tmm__thin_job job;
+    const tmm__thin_memory at = tmm__xthin_job(p, plan, &job);
+    char *memory = (char *)tmm__workspace(at.bytes, p->stream);
+    *missing = memory == NULL ? at.bytes : 0;
+    if (memory == NULL) return TMM_OK;
+    job.planes = (unsigned char *)memory;
+    job.c.a.scales = (float *)(memory + at.scales), job.c.b.scales = job.c.a.scales + p->M;
+    job.thin_scales = job.turned ? job.c.b.scales : job.c.a.scales;
+    job.large_scales = job.turned ? job.c.a.scales : job.c.b.scales;
+    job.marks = (unsigned long long *)(memory + at.marks), job.ticket = tmm__ticket();
+    job.partials = (float *)(memory + at.partials);
+    if (TMM__CLEAR_FLAGS) (void)cudaMemsetAsync(job.marks, 0, at.partials - at.marks, p->stream);
+    void *arguments[] = {&job};
+    const long long halves = 2ll * job.steps * job.blocks * job.cols;
+    const long long tiles = job.units / job.steps;
+    const unsigned split = (unsigned)((halves - 1) / 256 + 1);
+    const unsigned sums = (unsigned)(tiles * (job.cols / (job.groups > 1 ? 1 : 8)));
+    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, dim3(split), 256,
+                                             1, 1, 0, arguments, p->stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(plan->kernel, dim3(job.shares), plan->threads, 1, 1,
+                                      plan->bytes, arguments, p->stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
+                                      arguments, p->stream);
+    (void)cudaFreeAsync(memory, p->stream);
+    return status;
+}
+
+/* Products, as gemm__float. `prepared`: operands of one that are prepared, or NULL. */
 static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
                                          const tmm_prepared *const *prepared, size_t *missing)
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin(p, plan, missing);
     tmm__xhalves(prepared, p->K, halves, ready);
     return tmm__xfloat(p, plan, ready, missing);
 }
@@ -15807,6 +16612,8 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
 {
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
+    tmm__thin_job job;
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, &job).bytes;
     tmm__xhalves(prepared, p->K, halves, ready);
     return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
@@ -17083,7 +17890,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     size_t missing = 0;
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
-    p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
+    p.batch = 1, p.stream = stream;
+    p.allowed = TMM__CUT_K | (options->A == NULL && options->B == NULL ? TMM__PACK : 0);
     tmm__plan plan;
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);

@@ -1,6 +1,7 @@
 /* TMM_TENSOR for float: shapes, instances, tails, what is computed again, the promised error
    against float64 on random data, memory of the caller, prepared operands. With the argument "few":
-   four small products for each instance of the kernels, for tools that make a program very slow.
+   four small products for each instance of the kernels, for tools that make a program very slow;
+   with "thin" the kernel for thin operands alone.
    -DFEWER, for sanitizers: fewer tiles where elements are computed again. */
 static int instance_wanted = -1, instruction_wanted = -1;
 #define TMM__FLOAT_GUESS(instance, time) \
@@ -12,6 +13,10 @@ static int instance_wanted = -1, instruction_wanted = -1;
 #endif
 #define TMM__FLOAT_INSTRUCTION(instruction) \
     (TWIN && instruction_wanted >= 0 ? instruction_wanted : (instruction))
+static int thin_wanted = 0; /* -1: no kernel for thin operands; 1: its twin competes */
+#define TMM__FLOAT_THIN(by_wgmma) (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_wgmma))
+static int blocks_wanted = 0; /* multiprocessors that it shares the work among */
+#define TMM__BUSY(processors) (blocks_wanted ? blocks_wanted : (processors))
 static int parts_wanted = 0; /* of the k of each tile */
 #define TMM__PLAN_GUESS(instance, cut, slices, time) \
     (parts_wanted && (slices) != parts_wanted ? 1e30 : (time))
@@ -339,6 +344,7 @@ static tmm_status tensor(const product *p, const tmm_tensor_options *options, co
 static void interface(int kind, long long K, int ops)
 {
     product p;
+    thin_wanted = -1; /* its bits are not those of prepared operands */
     make(&p, 100, 75, K, ops, 1, kind);
     float *expected = run(&p, TMM_TENSOR), *C = run(&p, TMM_TENSOR);
     tmm_tensor_options options;
@@ -400,6 +406,7 @@ static void interface(int kind, long long K, int ops)
     cudaFree(memory);
     free(C), free(expected);
     drop(&p);
+    thin_wanted = 0;
 }
 
 /* From host memory, in blocks of any size: the same bits. */
@@ -722,6 +729,65 @@ static void by_mma_sync(int n)
     left_over(i->tile_m * i->tile_n > 128 * 64, name_of(n));
 }
 
+/* An instance of the kernel for thin operands: either operand, all ways to copy the other one, few and
+   many partial tiles to add, all kinds of data. */
+static void thin(int n)
+{
+    const int cols = tmm_sgemm__thin_cols(n);
+    char name[64];
+    instance_wanted = TMM__THIN_FIRST + n, thin_wanted = 1;
+    for (int turned = 0; turned < 2; turned++) {
+        snprintf(name, sizeof name, ", %d lines in a tile, %s thin", cols, turned ? "B" : "A");
+        blocks_wanted = turned ? 11 : 5;
+        for (int ops = 0; ops < 4; ops++) {
+            int few = ops == 1 ? cols + 5 : cols - 3 * ops, many = 300 + 2 * ops;
+            promise(turned ? many : few, turned ? few : many, 64 + 68 * ops, ops, 0, UNIFORM, 1, 0,
+                    name);
+            promise(turned ? many + 1 : few, turned ? few : many + 1, 333, ops, 1 + ops, UNIFORM, 1,
+                    0, name);
+        }
+        for (int kind = 0; kind < KINDS; kind++)
+            if (n == 0 || kind % 3 == n - 1)
+                promise(turned ? 140 : 30, turned ? 30 : 140, 132, kind % 4, kind % 5, kind, 1, 0,
+                        name);
+        promise(turned ? 261 : 7, turned ? 7 : 261, 200, 2, 1, SOME_WIDE, 2, 0.75f, name);
+        promise(turned ? 190 : 20, turned ? 20 : 190, 150, 3, 0, WITH_NAN, -1, 0.5f, name);
+        blocks_wanted = 40; /* many partial tiles of each element */
+        promise(turned ? 101 : 9, turned ? 9 : 101, 2500, turned, 0, POSITIVE, 1, 0, name);
+        promise(turned ? 64 : 3, turned ? 3 : 64, 5000, 2, 1, SPIKES, -2, 0.25f, name);
+    }
+    product p;
+    make(&p, cols / 2, 420, 777, 2, 0, UNIFORM);
+    float *first = run(&p, TMM_TENSOR);
+    int equal = 1;
+    for (int i = 0; i < 4; i++) {
+        float *again = run(&p, TMM_TENSOR);
+        equal &= same(&p, first, again);
+        free(again);
+    }
+    tap_ok(equal, "the same bits in 5 runs%s", name);
+    free(first), drop(&p);
+    make(&p, 70, 9, 100, n, 1, DENORMAL); /* all lines of A are bad */
+    float *one_by_one = run(&p, TMM_GLOBAL);
+    first = run(&p, TMM_TENSOR);
+    tap_ok(same(&p, first, one_by_one), "denormal: all by FP32%s", name);
+    free(first), free(one_by_one), drop(&p);
+    make(&p, 12, 150, 128, 2, 1, INTEGERS); /* small enough to be exact */
+    first = run(&p, TMM_TENSOR);
+    float *C = (float *)malloc((size_t)(p.M * p.ldc + 2 * GUARD) * 4);
+    reset(&p, p.C);
+    int right = tmm_egemm_with(TMM_TENSOR, p.opA, p.opB, p.M, p.N, p.K, 1, p.dA, p.lda, p.dB, p.ldb,
+                               0, p.dC + GUARD, p.ldc, 0) == TMM_OK;
+    fetch(&p, C);
+    for (int i = 0; i < p.M; i++)
+        for (int j = 0; j < p.N; j++)
+            right &=
+                C[GUARD + i * p.ldc + j] == first[GUARD + i * p.ldc + j] + 2 * (float)i - (float)j;
+    tap_ok(right, "TMM_EPILOGUE%s", name);
+    free(C), free(first), drop(&p);
+    instance_wanted = -1, thin_wanted = blocks_wanted = 0;
+}
+
 int main(int count, char **words)
 {
     int device_count = 0;
@@ -734,6 +800,10 @@ int main(int count, char **words)
     tap_note("by %s", instruction == TMM__BY_WGMMA      ? "wgmma"
                       : instruction == TMM__BY_MMA_SYNC ? "mma.sync"
                                                         : "multiply-adds");
+    if (count > 1 && strcmp(words[1], "thin") == 0) {
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
+        return tap_done();
+    }
     if (count > 1 && strcmp(words[1], "few") == 0) {
         few(instruction);
         return tap_done();
@@ -747,7 +817,9 @@ int main(int count, char **words)
     promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
     for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
     promise(130, 200, 70, 1, 1, SOME_CERTAIN, 1, 0.5f, "");
+    thin_wanted = -1; /* which computes lines by FP32, not tiles */
     left_over(instruction != TMM__BY_MULTIPLY_ADD ? -1 : 0, "");
+    thin_wanted = 0;
     /* The last one by wgmma is taken only where there is a multiprocessor for each tile. */
     for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
         const tmm__float_instance *i = tmm_sgemm__float_instance(n);
@@ -764,6 +836,8 @@ int main(int count, char **words)
         if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
     instance_wanted = -1;
     if (instruction == TMM__BY_WGMMA) long_lines();
+    if (TWIN || instruction == TMM__BY_WGMMA)
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
     batches(UNIFORM);
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);

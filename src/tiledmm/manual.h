@@ -66,8 +66,10 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
-                        above 2^24, as TMM_AUTO
+                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
+                        it may read the other operand once, and split it into three BF16 in
+                        registers.
+                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -101,7 +103,7 @@
      [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
          memory for partial sums (LIMITS).
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
-         differ by more than 2^28.
+         differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
          FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an

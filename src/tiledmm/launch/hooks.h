@@ -12,7 +12,8 @@
 #endif
 
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
+/* How many blocks KERNEL SMALL and SKINNY should have at least, and KERNEL THIN FLOAT at most: a test acts
+   a large device. */
 #ifndef TMM__BUSY
 #define TMM__BUSY(processors) (processors)
 #endif
@@ -37,6 +38,10 @@
 #endif
 #ifndef TMM__FLOAT_INSTRUCTION
 #define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
+#endif
+/* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
+#ifndef TMM__FLOAT_THIN
+#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes

@@ -113,6 +113,8 @@
 #define tmm__xgemm_sum            TMM_FN(gemm_sum)
 #define tmm__xgemm_tensor         TMM_FN(gemm_tensor)
 #define tmm__xgemm_tensor_memory  TMM_FN(gemm_tensor_memory)
+#define tmm__xgemm_thin_split     TMM_FN(gemm_thin_split)
+#define tmm__xgemm_thin_sum       TMM_FN(gemm_thin_sum)
 #define tmm__xgemm_with           TMM_FN(gemm_with)
 
 #define tmm__xglobal_plan TMM_FN(gemm__global_plan)
@@ -270,6 +272,15 @@
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
+#define tmm__xthin        TMM_FN(gemm__thin)
+#define tmm__xthin_bytes  TMM_FN(gemm__thin_bytes)
+#define tmm__xthin_cols   TMM_FN(gemm__thin_cols)
+#define tmm__xthin_fits   TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job    TMM_FN(gemm__thin_job)
+#define tmm__xthin_kernel TMM_FN(gemm__thin_kernel)
+#define tmm__xthin_plan   TMM_FN(gemm__thin_plan)
+#define tmm__xthin_tiles  TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width  TMM_FN(gemm__thin_width)
 #define tmm__xtiles       TMM_FN(gemm__tiles)
 #define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
 #define tmm__xvalue       TMM_FN(value)
@@ -294,6 +305,7 @@
    pass 2 of float. */
 #define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
 #define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
+#define tmm__gemm_float_thin     TMM__INSTANCE(gemm_float_thin_, THIN)
 #define tmm__gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
 #define tmm__gemm_int8_mma       TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
 #define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
@@ -379,6 +391,8 @@
 #define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
 
 #define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
+#define tmm__thin_cols        TMM__INSTANCE(thin_cols_, THIN)
+#define tmm__this_thin_bytes  TMM__INSTANCE(thin_bytes_, THIN)
 #define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
 
 #define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)

@@ -47,7 +47,8 @@ enum {
     TMM__TUNED_SKINNY = 4,
     TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
-    TMM__TUNED_FLOAT = 4
+    TMM__TUNED_FLOAT = 4,
+    TMM__TUNED_THIN = 4
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -207,6 +208,16 @@ typedef struct tmm__costs {
         double convert_round; /* each round of all blocks that fit, */
         double convert_rate;  /* and bytes in a nanosecond, as a part of memory's rate */
     } fp16;
+    /* KERNEL THIN FLOAT. */
+    struct {
+        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
+        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
+        double once;  /* nanoseconds of all launches */
+        double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
+        double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
+        double add;   /* and of partial tiles */
+    } thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -404,34 +415,34 @@ static const tmm__costs tmm__measured = {
                 {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
             },
         },
-        0.72,   /* copied */
-        7890,   /* slices */
-        0.347,  /* slice */
-        6380,   /* reduce */
-        375,    /* reduce_slice */
-        101,    /* reduce_slice_wide */
-        32,     /* reduce_wide_from */
-        5290,   /* last */
-        7980,   /* last_slice */
+        0.72,  /* copied */
+        7890,  /* slices */
+        0.347, /* slice */
+        6380,  /* reduce */
+        375,   /* reduce_slice */
+        101,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5290,  /* last */
+        7980,  /* last_slice */
         12900, /* even */
-        1.1, /* even_step */
-        0.2, /* even_partial */
-        0.1, /* even_held */
-        2500,   /* cluster */
-        0.25,   /* cluster_round */
-        1.5,    /* within */
-        0.27,   /* power */
-        1e5,    /* power_from */
+        1.1,   /* even_step */
+        0.2,   /* even_partial */
+        0.1,   /* even_held */
+        2500,  /* cluster */
+        0.25,  /* cluster_round */
+        1.5,   /* within */
+        0.27,  /* power */
+        1e5,   /* power_from */
     },
     {
         /* narrow */
         {{{1370, 1090}, {1560, 1350}}, {{1210, 1060}, {1460, 1340}}}, /* step */
-        1.14,                                                        /* alone */
-        3940,                                                        /* launch */
-        4900,                                                        /* tile */
-        204,                                                         /* odd */
-        1.07e-3,                                                     /* sum_byte */
-        1500,                                                        /* most */
+        1.14,                                                         /* alone */
+        3940,                                                         /* launch */
+        4900,                                                         /* tile */
+        204,                                                          /* odd */
+        1.07e-3,                                                      /* sum_byte */
+        1500,                                                         /* most */
     },
     {
         /* direct */
@@ -498,6 +509,16 @@ static const tmm__costs tmm__measured = {
         5770,                                                 /* convert */
         1240,                                                 /* convert_round */
         1.87,                                                 /* convert_rate */
+    },
+    {
+        /* thin */
+        {32, 64, 96, 128},        /* cols */
+        {1380, 1520, 1720, 1970}, /* step */
+        1.23,                     /* apart */
+        5340,                     /* once */
+        0.915,                    /* read */
+        0.233,                    /* split */
+        0.931,                    /* add */
     },
     {
         /* int8 */

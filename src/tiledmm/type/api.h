@@ -53,7 +53,8 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    TMM_FLOAT_TENSOR; double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers, shapes and
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
-     Bits: as gemm_with. Double with a prepared operand: as a product in a batch, whatever else A
+     Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
+   have others. Double with a prepared operand: as a product in a batch, whatever else A
    and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */

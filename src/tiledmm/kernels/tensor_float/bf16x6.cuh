@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
    terms.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: recheck.cuh. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: recheck.cuh, thin.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
+   Uses: kernels/tensor_float/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -346,17 +346,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
     return tmm__xsplit(p, plan);
 }
 
-/* With KERNEL CONVERT. */
-static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
-                                     tmm__plan *plan)
-{
-    (void)row;
-    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
-    const double time = tmm__xfloat_plan(p, instruction, plan);
-    plan->time = tmm__xconvert_time(p) + tmm__current_device()->gpu.launch + time;
-    if (plan->instance == TMM__PORTABLE_64x64) plan->time = HUGE_VAL; /* nobody measured it */
-}
-
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
    bounds. */
 static inline tmm_status tmm__xfloat_multiply(tmm__float_job job, const tmm__plan *plan,
@@ -510,25 +499,5 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
         if (from == NULL) continue;
         halves[i] = tmm__xfp16_operand((char *)from->memory, &offset, from->lines, K, 1);
     }
-}
-
-/* Products, as tmm__xfloat. `prepared`: operands of one that are prepared, or NULL. */
-static inline tmm_status tmm__xconverted(const tmm__xproduct *p, const tmm__plan *plan,
-                                         const tmm_prepared *const *prepared, size_t *missing)
-{
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2];
-    tmm__xhalves(prepared, p->K, halves, ready);
-    return tmm__xfloat(p, plan, ready, missing);
-}
-
-/* Bytes of the workspace of such a product. */
-static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__plan *plan,
-                                           const tmm_prepared *const *prepared)
-{
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2];
-    tmm__xhalves(prepared, p->K, halves, ready);
-    return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
 #endif

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, kernels/tensor_float/, once/.
+   Used by: launch.h, thin_launch.h, type/instances.h. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST

@@ -1,0 +1,309 @@
+/* src/tiledmm/kernels/tensor_float/thin.cuh. Floats as BF16x6 where op(A) has few rows, or op(B) few columns:
+   what the instances share.
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
+   Used by: thin_kernel.cuh, thin_launch.h, type/instances.h. */
+/* The instances: pass, name, lines of the thin operand in a tile, stages of 32 k. */
+#ifndef TMM__THIN_LIST
+#define TMM__THIN_LIST(_) \
+    _(1, 128x32, 32, 6)   \
+    _(2, 128x64, 64, 6)   \
+    _(3, 128x96, 96, 6)   \
+    _(4, 128x128, 128, 5)
+
+#define TMM__ROW(pass, name, ...) TMM__THIN_##name,
+enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
+#undef TMM__ROW
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
+/* KERNEL THIN FLOAT: a few lines times many, such as a small batch times weights. One operand is
+   `thin`, of 512 lines at most; the other one, `large`, comes through memory once, as it is. Both
+   become three BF16 terms of each element, as in recheck_bf16x6, whose products, windows of 32 k and
+   error bound these are. Three launches:
+       split      planes of the thin operand's terms, for wgmma
+       multiply   equal shares of all (tile, 32 k) for all blocks: partial tiles
+       sum        adds the partial tiles of each tile in ascending k, and stores C
+   Which elements the bound does not hold for is found by lines alone: `bad` is a line with an element
+   that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
+   third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
+   scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+
+   A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
+       [16 k][term][8 lines][half of the 16 k][line][8 BF16]
+   Slot s of half h is k = 4 (s / 2) + 2 h + s % 2. So the 4 neighbours along k that a lane copies of
+   a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
+enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
+
+typedef struct tmm__thin_job {
+    tmm__float_job c; /* the product, for the recheck: operands, C, scales */
+    tmm__lines thin, large;
+    unsigned char *planes; /* [block of cols lines][32 k] */
+    float *thin_scales, *large_scales;
+    float *partials; /* [tile + block of the launch][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned long long *marks, ticket;
+    long long units;    /* tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply */
+    int steps, blocks;  /* of 32 k; of the thin operand */
+    int cols;           /* of a block */
+    int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
+    unsigned limit;     /* as the bits of a BF16 */
+    int groups;         /* warps that share the partial tiles of an element: 1 or 8 */
+    bool turned;        /* whether the thin operand is B */
+} tmm__thin_job;
+
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+/* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
+static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
+{
+#if TMM__WGMMA
+    /* PTX ISA 9.7, "max" */
+    asm("max.NaN.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(x) : "r"(x), "r"(y));
+    return x;
+#else
+    unsigned high = 0x7fff0000u, low = 0x7fffu;
+    return ((x & high) > (y & high) ? x & high : y & high) |
+           ((x & low) > (y & low) ? x & low : y & low);
+#endif
+}
+
+/* Whether a line is bad: of its elements, the larger ones in pairs, and what bf16_triple returned. */
+static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most,
+                                                        unsigned inexact)
+{
+    return ((most & 0x7fffu) >= job->limit) | ((most >> 16 & 0x7fffu) >= job->limit) |
+           ((inexact & 0xffffu) != 0);
+}
+
+/* 4, 8 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
+   other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
+static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
+                                                      const int bytes, int valid,
+                                                      unsigned long long policy)
+{
+#if TMM__WGMMA
+    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if (bytes == 16)
+        asm volatile(
+            "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
+            "l"(global), "r"(valid), "l"(policy)
+            : "memory");
+    else if (bytes == 8)
+        asm volatile(
+            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
+            "l"(global), "r"(valid), "l"(policy)
+            : "memory");
+    else /* with a policy an H100 stops at these: "illegal instruction" */
+        tmm__copy_zfill(shared, global, 4, valid);
+#else
+    (void)policy;
+    tmm__copy_zfill(shared, global, bytes, valid);
+#endif
+}
+
+/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
+   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
+   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
+   times. */
+typedef struct tmm__thin_walk {
+    const float *at;       /* the first of these elements in this step */
+    int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
+    int line, k;           /* of the first one in a tile */
+} tmm__thin_walk;
+
+static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
+                                                      tmm__thin_walk *walk)
+{
+    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+               (walk->step * 32 + walk->k) * job->large.k_stride;
+}
+
+static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
+                                                       tmm__thin_walk *walk, int thread)
+{
+    const int warp = thread / 32, lane = thread % 32;
+    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
+    if (job->width == 4)
+        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    tmm__thin_find(job, walk);
+}
+
+/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
+   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
+   else k = 0, 1 and 2, 3 of both. */
+static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
+                                                      tmm__thin_walk *walk, float *stage,
+                                                      int thread, unsigned long long policy)
+{
+    const float *none = job->large.X, *at = walk->at;
+    const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
+    const int left = (int)job->c.K - walk->step * 32 - walk->k, warp = thread / 32,
+              lane = thread % 32;
+    int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
+    float *to = stage + thread * 4;
+    if (job->width == 16) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
+                const float *from = at + i % 2 * line_stride + i / 2 * 16;
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+            }
+            at += 64 * line_stride, exist -= 64, to += 512;
+        }
+    } else if (job->width == 8) {
+#pragma unroll 1
+        for (int two = 0; two < 2; two++) {
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
+                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
+                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
+                               policy);
+            }
+            at += 64, exist -= 64, to += 512;
+        }
+    } else if (job->along_k) {
+        to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++, at += line_stride) {
+            bool here = (left > 0) & (j < exist);
+            tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
+                           here ? 4 : 0, policy);
+        }
+    } else {
+        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
+             lane % 2;
+#pragma unroll 8
+        for (int j = 0; j < 32; j++) {
+            bool here = (j / 4 < left) & (j % 4 * 32 < exist);
+            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
+            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
+                           here ? from : none, 4, here ? 4 : 0, policy);
+        }
+    }
+    walk->at += 32 * k_stride;
+    if (++walk->step < job->steps) return;
+    walk->step = 0;
+    if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
+    tmm__thin_find(job, walk);
+}
+
+/* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
+   lines, most and inexact: see thin_is_bad. */
+static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k,
+                                                       unsigned (*terms)[3][4], unsigned *most,
+                                                       unsigned *inexact)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        float4 x = *(const float4 *)(stage + i * 2048),
+               y = *(const float4 *)(stage + i * 2048 + 1024);
+        if (!along_k) {
+            float4 a = x, b = y;
+            x.y = a.z, x.z = b.x, x.w = b.z;
+            y.x = a.y, y.y = a.w, y.z = b.y;
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            unsigned words[3];
+            float4 v = j % 2 ? y : x;
+            inexact[j % 2] |= tmm__bf16_triple(j < 2 ? v.x : v.z, j < 2 ? v.y : v.w, words);
+            most[j % 2] = tmm__bf16_most(most[j % 2], words[0]);
+#pragma unroll
+            for (int t = 0; t < 3; t++) terms[i][t][j] = words[t];
+        }
+    }
+}
+
+/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
+   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
+   elsewhere computed by each warp. */
+#if TMM__WGMMA
+#define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" names "}, {%" a ", %" b ", %" c \
+    ", %" d "}, %" from ", p, 1, 1, 0;\n}"
+static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned *a,
+                                                       unsigned long long b, const int cols,
+                                                       const int add)
+{
+    if (cols == 32)
+        asm volatile(TMM__THIN_ASM("32", TMM__NAMES_16, "16", "17", "18", "19", "20", "21")
+                     : TMM__C16(0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    else if (cols == 64)
+        asm volatile(TMM__THIN_ASM("64", TMM__NAMES_32, "32", "33", "34", "35", "36", "37")
+                     : TMM__C32(0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    else if (cols == 96)
+        asm volatile(TMM__THIN_ASM("96", TMM__NAMES_48, "48", "49", "50", "51", "52", "53")
+                     : TMM__C32(0), TMM__C16(32)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+    else
+        asm volatile(TMM__THIN_ASM("128", TMM__NAMES_64, "64", "65", "66", "67", "68", "69")
+                     : TMM__C32(0), TMM__C32(32)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+#endif
+
+static __device__ __forceinline__ void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
+                                                          const unsigned char *planes,
+                                                          const int cols)
+{
+#if TMM__WGMMA
+    /* The distance of the halves of 16 k, and of groups of eight lines. */
+    const unsigned long long from =
+        ((unsigned)__cvta_generic_to_shared(planes) & 0x3ffffu) >> 4 | 8ull << 16 | 16ull << 32;
+    TMM__WGMMA_BEGIN();
+#pragma unroll
+    for (int i = 0; i < 12; i++) {
+        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
+        tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
+    }
+    TMM__WGMMA_COMMIT();
+#else
+    const int lane = threadIdx.x % 32;
+    float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
+    for (int i = 0; i < 2 * 3 * 4 * 4; i++) {
+        int word = i / 4 % 4, from = i % 4, t = i / 16;
+        unsigned two = __shfl_sync(0xffffffffu, terms[t / 3][t % 3][word], lane / 4 * 4 + from);
+        float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
+        to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
+    }
+    for (int n = 0; n < cols / 2; n++) c[n] = 0;
+    for (int i = 0; i < 12; i++) {
+        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
+        for (int n = 0; n < cols / 4; n++) { /* columns */
+            int col = n / 2 * 8 + lane % 4 * 2 + n % 2;
+            const unsigned char *y =
+                planes + (i % 2 * 3 + b) * (cols * 32) + col / 8 * 256 + col % 8 * 16;
+            for (int slot = 0; slot < 16; slot++) {
+                unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
+                float z = tmm__bits_float(bits << 16);
+                for (int h = 0; h < 2; h++)
+                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+            }
+        }
+    }
+#endif
+}
+
+/* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
+   block meet instead, once a stage. */
+#if TMM__WGMMA
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    tmm__barrier_wait(barrier, parity);
+}
+#else
+static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    (void)barrier, (void)parity;
+    __syncthreads();
+}
+#endif
+#endif
+#endif

@@ -1,0 +1,274 @@
+/* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels.
+   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
+   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
+{
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+    const tmm__lines from = job.thin;
+    const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
+    const long long self = blockIdx.x * 256ll + threadIdx.x;
+    tmm__wait_for_previous();
+    tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
+    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
+    int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
+    if (block >= job.blocks) return;
+    float x[16];
+    const bool vectors = tmm__vector_loads(&from);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        int k = half * 16 + i * 8;
+        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
+                   line < from.lines ? K - k : 0, vectors);
+    }
+    unsigned words[3][2][4], most = 0, inexact = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        unsigned terms[3];
+        int k = i % 4 * 4 + i / 4 * 2;
+        inexact |= tmm__bf16_triple(x[k], x[k + 1], terms);
+        most = tmm__bf16_most(most, terms[0]);
+#pragma unroll
+        for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
+    }
+    unsigned char *to =
+        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        const unsigned *w = words[i / 2][i % 2];
+        *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
+    }
+    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+#else
+    (void)job;
+#endif
+}
+
+/* KERNEL THIN FLOAT, sum: a block has 128 lines of the large operand, and 8 of the thin one or one.
+   Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
+{
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+    __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
+    enum { PITCH = TMM__THIN_LINES + 4 };
+    float *sums = (float *)memory;
+    const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
+    const bool apart = job.groups > 1;
+    const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
+    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
+    const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
+    const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
+    const long long last = ((tile + 1ll) * job.steps) * job.shares - 1;
+    const int begin = (int)(first / job.units), count = (int)(last / job.units) - begin + 1;
+    const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
+    const int end = min(from + share, count), row = apart ? 0 : warp;
+    const size_t step = (size_t)cols * TMM__THIN_LINES;
+    const float *part = job.partials + ((size_t)tile + begin + from) * step +
+                        (in + row) * TMM__THIN_LINES + lane * 4;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (thin0 + row < thins) {
+#pragma unroll 4
+        for (int i = from; i < end; i++) {
+            float4 x = __ldcg((const float4 *)part);
+            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+            part += step;
+        }
+    }
+    *(float4 *)(sums + warp * PITCH + lane * 4) = sum;
+    __syncthreads();
+    if (apart && warp == 0) {
+#pragma unroll
+        for (int i = 1; i < 8; i++) {
+            float4 x = *(const float4 *)(sums + i * PITCH + lane * 4);
+            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+        }
+        *(float4 *)(sums + lane * 4) = sum;
+    }
+    if (apart) __syncthreads();
+        /* Neighbours in a row of C by neighbouring threads. */
+#pragma unroll 1
+    for (int i = thread; i < rows * TMM__THIN_LINES; i += 256) {
+        int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
+        int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
+        bool good = line < lines && thin < thins;
+        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        int r = job.turned ? line : thin, c = job.turned ? thin : line;
+        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
+                           &sums[t * PITCH + l]);
+    }
+    __syncthreads();
+    if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
+#else
+    (void)job;
+#endif
+}
+#endif
+
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
+enum {
+    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
+    tmm__this_thin_bytes =
+        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
+};
+static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
+                  tmm__thin_cols == 128,
+              "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
+              "tmm__wgmma_thin multiplies by these");
+static_assert(tmm__this_thin_bytes <= 227 * 1024,
+              "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
+
+/* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
+   two warpgroups multiply, 64 lines each; the third one copies both operands, STAGES steps ahead, also
+   into the next tile. Terms of the next step are made while tensor cores multiply:
+       copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
+       registers     | terms of 1 | terms of 2 |
+       tensor cores  | step 0     | step 1     |        12 wgmma
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
+   place t + b, for each next partial tile has another tile, or another block, or both. No block
+   waits for another one.
+
+   A step is 128 x cols x 32 six times: 1.6 million operations of a million a microsecond for 64
+   columns, and 16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond. So memory
+   bounds it up to 64 columns, tensor cores beyond. */
+TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
+{
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    /* Barriers are behind all: copies to addresses off 32 bytes read sectors twice. */
+    unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    unsigned long long *empty = full + STAGES;
+    const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
+    const long long begin = blockIdx.x * job.units / job.shares;
+    const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
+    const int tile = (int)(begin / steps), step = (int)(begin % steps);
+    int stage = 0;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    unsigned parity = 0;
+#if TMM__WGMMA
+    if (thread == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
+            tmm__barrier_init(empties + 8 * i, 8);
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+#endif
+    tmm__let_next_begin();
+    /* Each thread has 168 registers. What four warps give away is what eight take. */
+    if (thread >= 256) {
+        const int self = thread - 256;
+        float *stages = (float *)tmm__memory;
+        unsigned long long policy = 0;
+        tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
+        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+#if TMM__WGMMA
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+#endif
+        tmm__thin_begin(&job, &walk, self);
+#pragma unroll 1
+        for (int i = 0; i < count; i++) {
+#if TMM__WGMMA
+            if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+#endif
+            tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
+            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+                tmm__wait_for_previous();
+                if (blockIdx.x == 0)
+                    for (int j = lane; j < job.thin.lines; j += 32)
+                        job.thin_scales[j] = job.marks[1 + j] == job.ticket ? 0 : 1;
+            }
+#if TMM__WGMMA
+            tmm__barrier_arrive_copied(fulls + 8 * stage);
+            if (self == 0) {
+                tmm__barrier_expect(fulls + 8 * stage, STAGE);
+                tmm__copy_bulk((unsigned)__cvta_generic_to_shared(planes + stage * STAGE), from,
+                               STAGE, fulls + 8 * stage);
+            }
+            if (stage == STAGES - 1) parity ^= 1;
+#else
+            for (int j = self; j < STAGE / 16; j += 128)
+                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
+            tmm__thin_wait(fulls, 0);
+#endif
+            if (++stage == STAGES) stage = 0;
+            from += STAGE;
+            if (walk.step == 0 && walk.block == 0) from = job.planes;
+        }
+        return;
+    }
+#if TMM__WGMMA
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
+#endif
+    float *mine = (float *)tmm__memory + thread * 4;
+    float sum[COLS / 2], c[COLS / 2];
+    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
+    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * TMM__THIN_LINES) +
+                     thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
+    int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
+    int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
+    tmm__wait_for_previous();
+    if (count > 0) {
+        tmm__thin_wait(fulls, 0);
+        tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
+    }
+#pragma unroll 1
+    for (int pair = 0; pair < count; pair += 2) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int i = pair + h;
+            if (i >= count) break;
+            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
+            const bool ends = --left == 0;
+            if (ends) { /* all terms of its lines have been made */
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
+                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                    most[j] = inexact[j] = 0;
+                }
+            }
+            const int next = stage + 1 < STAGES ? stage + 1 : 0;
+            if (i + 1 < count) {
+                tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
+                                most, inexact);
+            }
+#if TMM__WGMMA
+            tmm__wgmma_wait(c, COLS / 2, 0);
+            if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
+            if (next == 0) parity ^= 1;
+#endif
+            stage = next;
+#pragma unroll
+            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
+            if (!ends) continue;
+#pragma unroll
+            for (int j = 0; j < COLS / 4; j++) {
+                int n = j / 2 * 4 + j % 2;
+                *(float2 *)(partial + (j / 2 * 8 + j % 2) * TMM__THIN_LINES) =
+                    make_float2(sum[n], sum[n + 2]);
+                sum[n] = sum[n + 2] = 0;
+            }
+            partial += COLS * TMM__THIN_LINES;
+            left = min(steps, count - 1 - i);
+            if (++block == job.blocks) block = 0, line += TMM__THIN_LINES;
+        }
+    }
+#else
+    (void)job;
+#endif
+}
+#endif
