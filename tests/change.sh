@@ -107,6 +107,7 @@ edit 's/TMM__IF_FLOAT(_(4, 3, 3)/TMM__IF_FLOAT(_(3, 2, 2) _(4, 3, 3)/' kernels/n
 edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.h
 edit 's/_(5, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(6, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
 edit 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 4, 1/; s/128x192, 1, 192, 5, 1/128x192, 1, 192, 4, 1/' kernels/tensor_float/wgmma.cuh
+edit 's/_(1, 128x32, 32, 6)/_(2, 128x32, 32, 3)/; s/_(2, 128x64, 64, 6)/_(1, 128x64, 64, 7)/' kernels/tensor_float/thin.cuh
 edit 's/_(1, 128x256, 64)/_(2, 128x256, 64)/; s/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh
 
 # works NAME KERNEL NUMBER INSTANCE...: these must be launched, which is counted.
@@ -128,7 +129,7 @@ else
     not_ok "what was edited joins and builds" "$work/join.txt" "$work/build.txt"
 fi
 works "change a tile" tensor "0 5" tmm_dgemm_tensor_128x64 tmm_sgemm_float_mma_128x128 tmm_sgemm_float_mma_64x64
-works "add an instance" small - tmm_sgemm_small_64x32
+works "add an instance" small 4 tmm_sgemm_small_64x32
 works "add a kernel" strided - tmm_sgemm_strided tmm_dgemm_strided
 works "SHARED, in another order" shared_32 - tmm_sgemm_shared_32 tmm_dgemm_shared_32
 works "REGISTER, in another order" register_64 - tmm_sgemm_register_64 tmm_dgemm_register_128
@@ -142,12 +143,12 @@ works "TENSOR INT8, in another order" tensor_int8 "0 1" tmm_dgemm_int8_mma_128x2
 # shellcheck disable=SC2317,SC2329 # called through check
 by_wgmma() {
     nvcc -gencode arch=compute_90a,code=sm_90a -DBY_WGMMA -DTMM_NO_DOUBLE -I "$copy" "$work/program.cu" -o "$work/wgmma" &&
-        for instance in 0 1 2 3; do "$work/wgmma" tensor "$instance" || return; done
+        for instance in 0 1 2 3 7 8; do "$work/wgmma" tensor "$instance" || return; done
 }
 if have nvcc && have_gpu && [ "$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)" = 9.0 ]; then
-    check "TENSOR FLOAT by wgmma, fewer stages: multiplies rightly" by_wgmma
+    check "TENSOR FLOAT by wgmma, other stages: multiplies rightly" by_wgmma
 else
-    skip "TENSOR FLOAT by wgmma, fewer stages: multiplies rightly" "needs nvcc and a GPU of compute capability 9.0"
+    skip "TENSOR FLOAT by wgmma, other stages: multiplies rightly" "needs nvcc and a GPU of compute capability 9.0"
 fi
 
 # ---- edits that a kernel cannot follow -------------------------------------------------------------
@@ -196,6 +197,7 @@ refused 's/_(1, 64, 4)/_(1, 64, 8)/' kernels/simple/register.cuh "TMM__REGISTER_
 refused 's/128x128, 4, 3, 1/128x128, 3, 3, 1/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: a warp has 2 or 4 matrices"
 refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must be"
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
+refused 's/128x96, 96, 6/128x96, 48, 6/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines"
 number skinny WARPS 4 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct BLOCK 11 "TMM__DIRECT_BLOCK must be"
 end_refused
@@ -210,6 +212,7 @@ refused 's/_(3, 32)/_(4, 32)/' kernels/simple/shared.cuh "TMM__SHARED_LIST: each
 refused 's/64x64, 2, 4, 2/64x64, 2, 1, 2/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: stages must be"
 refused 's/, 128x64, 64x64)/, 128x64, 128x64)/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_KERNEL_LIST: each instance"
 refused 's/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: each instance needs a pass"
+refused 's/128x32, 32, 6/128x32, 32, 1/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: stages must be 2 at least"
 number skinny COPIES 2 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct MOST 2048 "TMM__DIRECT_MOST must be a power of two"
 end_refused
@@ -221,6 +224,7 @@ number outer WARPS 16 "TMM__OUTER_WARPS must be 4 or 8"
 number pipelined STAGES 6 "TMM__PIPELINED_STAGES must be 2 at least"
 number tensor DEPTH 32 "TMM__TENSOR_DEPTH must be 16"
 refused 's/128x192, 1, 192, 5, 1/128x192, 1, 192, 7, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must fit"
+refused 's/128x128, 128, 5/128x128, 128, 6/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: stages must fit"
 refused 's/_tn, 2, 16/_tn, 0, 16/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: a multiprocessor has 1 block"
 refused 's/128x128, 4, 4, 2, 1/128x128, 4, 4, 2, 0/' kernels/tensor/sizes.h "TMM__TENSOR_LIST: a multiprocessor has 1 block"
 refused 's/32x64, 2, 1, 2, 4/32x64, 2, 0, 2, 4/' kernels/tensor/sizes.h "and a warp 1 matrix"

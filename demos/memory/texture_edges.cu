@@ -1,8 +1,7 @@
 /* texture_edges.cu - textures beyond their edges: repeated and mirrored images.
 
-   An array read by coordinates from 0 to 1 (normalized) is repeated (wrap) or mirrored beyond its
-   edges. It may also be clamped or framed by 0, and is filtered. By hand that is four loads with
-   remainders.
+   An array read by coordinates from 0 to 1 (normalized) is repeated (wrap), mirrored, clamped or
+   framed by 0 beyond its edges, and filtered. By hand that is four loads with remainders.
    Build and run: nvcc -O3 -arch=native texture_edges.cu -o edges && ./edges [--csv FILE] */
 #include <errno.h>
 #include <stdio.h>

@@ -120,6 +120,9 @@ static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
               "tmm__wgmma_thin multiplies by these");
+static_assert((TMM__THIN_LIST(TMM__IN_PASS) 0) == 1,
+              "TMM__THIN_LIST: each instance needs a pass of its own");
+static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) >= 2, "TMM__THIN_LIST: stages must be 2 at least");
 static_assert(tmm__this_thin_bytes <= 227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
@@ -142,18 +145,17 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers are behind all: copies to addresses off 32 bytes read sectors twice. */
-    unsigned char *planes = tmm__memory + STAGES * TMM__THIN_STAGE;
+    unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
     unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
-    unsigned long long *empty = full + STAGES;
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
     const int tile = (int)(begin / steps), step = (int)(begin % steps);
     int stage = 0;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
-    const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     unsigned parity = 0;
 #if TMM__WGMMA
+    const unsigned empties = fulls + 8 * STAGES;
     if (thread == 0) {
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
@@ -215,7 +217,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
-    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * TMM__THIN_LINES) +
+    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
@@ -262,7 +264,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                     make_float2(sum[n], sum[n + 2]);
                 sum[n] = sum[n + 2] = 0;
             }
-            partial += COLS * TMM__THIN_LINES;
+            partial += COLS * (int)TMM__THIN_LINES;
             left = min(steps, count - 1 - i);
             if (++block == job.blocks) block = 0, line += TMM__THIN_LINES;
         }

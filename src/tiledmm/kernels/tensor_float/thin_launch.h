@@ -41,7 +41,7 @@ static inline int tmm__xthin_bytes(int n)
 static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
 {
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    return ceil(large / TMM__THIN_LINES) * ceil(thin / cols);
+    return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
 /* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
@@ -52,8 +52,8 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const double steps = ceil(p->K / 32.0);
     return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
            (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
-           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * 128 <= INT_MAX &&
-           steps * 2 * TMM__THIN_MOST <= INT_MAX;
+           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * (int)TMM__THIN_LINES <= INT_MAX &&
+           steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
 }
 
 /* Bytes of a copy of the large operand. */
@@ -83,8 +83,8 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
         const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
         const double read = 4 * large * p->K / (t->thin.read * rate);
-        const double split = (4 + 6 * ceil(large / TMM__THIN_LINES)) * thin * p->K;
-        const double parts = (tiles + shares) * cols * TMM__THIN_LINES * 8 + 8 * thin * large;
+        const double split = (4 + 6 * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+        const double parts = (tiles + shares) * cols * (int)TMM__THIN_LINES * 8 + 8 * thin * large;
         double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
         time += t->thin.split * split / rate + t->thin.add * parts / rate;
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
