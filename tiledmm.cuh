@@ -12987,9 +12987,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
             if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
                 tmm__wait_for_previous();
-                if (blockIdx.x == 0)
-                    for (int j = lane; j < job.thin.lines; j += 32)
-                        job.thin_scales[j] = job.marks[1 + j] == job.ticket ? 0 : 1;
+                for (int j = lane; blockIdx.x == 0 && j < job.thin.lines; j += 32) {
+                    const bool bad = job.marks[1 + j] == job.ticket;
+                    job.thin_scales[j] = bad ? 0 : 1;
+                    if (bad) job.marks[1 + j] = 0; /* a graph has the same ticket again */
+                }
             }
 #if TMM__WGMMA
             tmm__barrier_arrive_copied(fulls + 8 * stage);
