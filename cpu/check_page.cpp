@@ -4,7 +4,6 @@
 #include "check_report.h"
 #include <cmath>
 #include <fstream>
-#include <numeric>
 #include <set>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,20 +45,20 @@ svg text{font:11px system-ui,sans-serif;fill:var(--front)}
 .wire{stroke-width:.8;opacity:.7}
 .bad figcaption b{color:var(--bad)}.good figcaption b{color:var(--good)}
 .code{border:1px solid var(--line);border-radius:.4rem;overflow:hidden;margin:.4rem 0}
-.line{display:grid;grid-template-columns:3rem 3.5rem minmax(0,1fr) minmax(0,19rem);line-height:1.45}
+.line{display:grid;grid-template-columns:3rem 3.5rem minmax(0,1fr) minmax(0,21rem);line-height:1.45}
 .line:target{background:var(--box);outline:2px solid var(--link);outline-offset:-2px}
 .heat{background:var(--box)}.heat i{display:block;height:100%;min-height:1.2em;min-width:3px}
 .h1{background:var(--h1)}.h2{background:var(--h2)}.h3{background:var(--h3)}.h4{background:var(--h4)}
 .h5{background:var(--h5)}
 .no{color:var(--soft);text-align:right;padding-right:.8rem}.text{white-space:pre-wrap}
-.figures{padding-left:.6rem}.figures span{display:block}.gap{padding-left:3rem;color:var(--soft)}
+.figures{padding-left:.6rem}.figures span{display:block}.gap{grid-column:1/-1;padding-left:7rem;color:var(--soft)}
 .bar{display:grid;grid-template-columns:8rem minmax(0,1fr) 6rem;gap:.6rem;align-items:center;font-size:.9rem}
 .bar div{background:var(--box);border:1px solid var(--line);height:1rem}.bar i{display:block;height:100%;
 background:var(--link)}.least i{background:var(--h4)}
 .wide{overflow-x:auto}table{border-collapse:collapse}td,th{padding:.15rem .7rem;text-align:right;white-space:nowrap}
 td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}
 @media (max-width:45rem){.line{grid-template-columns:1rem 2.8rem minmax(0,1fr)}.figures{grid-column:3;
-padding:0 0 .3rem;color:var(--soft)}.bar{grid-template-columns:6rem minmax(0,1fr) 4.5rem}.gap{padding-left:1rem}})";
+padding:0 0 .3rem;color:var(--soft)}.bar{grid-template-columns:6rem minmax(0,1fr) 4.5rem}.gap{padding-left:4rem}})";
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -98,33 +97,48 @@ static std::string count_of(uint64_t n, const std::string &plural)
     return std::to_string(n) + " " + (n == 1 ? plural.substr(0, plural.size() - 1) : plural);
 }
 
-static std::string units_of(uint64_t n, int space)
+static std::string units_of(double n, int space)
 {
-    return n == 1 && space == shared_space ? "1 pass" : count_of(n, unit_of(space));
+    std::string plural = unit_of(space), one = space == shared_space ? "pass" : plural;
+    if (space != shared_space) one.pop_back();
+    return figure_of(n) + " " + (n == 1 ? one : plural);
 }
 
 /* "32 sectors, needs 4" for each request of a row. */
 static std::string taken_by(const tally &t, int space)
 {
     double n = (double)t.requests;
-    return figure_of((double)t.units / n) + " " + unit_of(space) + ", needs " +
-           figure_of((double)t.needed / n);
+    std::string taken = units_of((double)t.units / n, space);
+    return t.units == t.needed ? taken : taken + ", needs " + figure_of((double)t.needed / n);
 }
 
 /* ---- what would be right --------------------------------------------------------------------- */
 
-/* Whether neighbouring lanes are as far apart as all others, and how far. */
-static bool equal_steps(const instance &i, int64_t &step)
+/* How far neighbouring lanes are apart: most of them, or all. */
+struct lane_steps {
+    int64_t step = 0; /* bytes from a lane to the next; 0: there is no such distance */
+    bool all = false;
+    bool holes = false; /* lanes between others take nothing */
+};
+
+static lane_steps steps_of(const instance &i)
 {
-    bool any = false;
-    for (unsigned int lane = 0; lane + 1 < warp_lanes; lane++) {
-        if ((i.lanes >> lane & 3) != 3) continue;
-        int64_t next = (int64_t)(i.address[lane + 1] - i.address[lane]);
-        if (any && next != step) return false;
-        step = next;
-        any = true;
+    std::map<int64_t, unsigned int> times;
+    unsigned int pairs = 0, before = warp_lanes;
+    lane_steps s;
+    for (unsigned int lane = 0; lane < warp_lanes; lane++) {
+        if (!(i.lanes >> lane & 1)) continue;
+        if (before < warp_lanes) {
+            int64_t apart = (int64_t)(i.address[lane] - i.address[before]), lanes = lane - before;
+            s.holes |= lanes > 1;
+            pairs++;
+            if (apart % lanes == 0) times[apart / lanes]++;
+        }
+        before = lane;
     }
-    return any;
+    for (auto &t : times)
+        if (2 * t.second > pairs) s.step = t.first, s.all = t.second == pairs;
+    return s;
 }
 
 struct page_advice {
@@ -134,45 +148,59 @@ struct page_advice {
 static page_advice advise_global(const row &r)
 {
     const instance &i = r.sum.worst;
-    int64_t step;
+    lane_steps s = steps_of(i);
     char used[64];
     snprintf(used, sizeof used, "%.0f%% of the bytes that are fetched are used",
              100.0 * (double)r.sum.bytes / (double)(r.sum.units * sector_bytes));
-    if (!equal_steps(i, step) || step == 0)
+    bool neighbours = std::abs(s.step) == (int64_t)i.size;
+    if (!s.step)
         return {std::string("The lanes go to places without order: ") + used + ".",
                 "Neighbouring lanes take neighbouring elements: sort the data or the indices, or "
-                "bring a tile "
-                "into shared memory in its order first, and pick from there."};
-    if (step == (int64_t)i.size || -step == (int64_t)i.size)
-        return {
-            "Neighbouring lanes take neighbouring elements, but a warp begins within a sector of "
-            "32 "
-            "bytes, so that it touches one more.",
-            "Rows that begin at a multiple of 32 bytes (cudaMallocPitch, or a padded width), or an "
-            "index that is shifted so that lane 0 begins there."};
-    return {"Neighbouring lanes are " + std::to_string(std::abs(step)) + " bytes apart, and take " +
-                std::to_string(i.size) + " each: " + used + ".",
+                "bring a tile into shared memory in its order first, and pick from there."};
+    if (neighbours && s.holes)
+        return {std::string("Lanes between others take nothing, and what lies between is fetched "
+                            "all the same: ") +
+                    used + ".",
+                "Neighbouring threads do the work, and those without any are whole warps; or the "
+                "elements that are wanted lie side by side."};
+    if (neighbours && !s.all)
+        return {std::string("The lanes take several pieces that begin or end within a sector of 32 "
+                            "bytes: ") +
+                    used + ".",
+                "A warp takes one piece: blocks whose x dimension is a multiple of 32, and rows "
+                "that begin at a multiple of 32 bytes (cudaMallocPitch, or a padded width)."};
+    if (neighbours)
+        return {"Neighbouring lanes take neighbouring elements, but a warp begins within a sector "
+                "of 32 bytes, so that it touches one more.",
+                "Rows that begin at a multiple of 32 bytes (cudaMallocPitch, or a padded width), "
+                "or an index that is shifted so that lane 0 begins there."};
+    return {"Neighbouring lanes are " + std::to_string(std::abs(s.step)) +
+                " bytes apart, and take " + std::to_string(i.size) + " each: " + used + ".",
             "Neighbouring threads (threadIdx.x) take neighbouring elements: let threadIdx.x be the "
-            "last "
-            "index, turn a tile in shared memory, or keep an array for each field in place of an "
-            "array of "
-            "structures."};
+            "last index, turn a tile in shared memory, or keep an array for each field in place of "
+            "an array of structures."};
 }
 
 static page_advice advise_shared(const row &r)
 {
     const instance &i = r.sum.worst;
-    int64_t step;
-    if (!equal_steps(i, step) || step % bank_bytes || step == 0)
+    lane_steps s = steps_of(i);
+    std::set<uint64_t> touched;
+    for (unsigned int lane = 0; lane < warp_lanes; lane++)
+        for (uint64_t a = i.address[lane]; a < i.address[lane] + i.size; a++)
+            if (i.lanes >> lane & 1) touched.insert(a / bank_bytes % banks);
+    uint64_t element = std::max((uint64_t)i.size, (uint64_t)bank_bytes);
+    if (!s.step || (uint64_t)std::abs(s.step) % element)
         return {"Lanes want several words of the same bank, which gives one at a time.",
                 "Neighbouring lanes take neighbouring words, or words an odd number apart."};
-    uint64_t words = (uint64_t)std::abs(step) / bank_bytes;
-    return {"Neighbouring lanes are " + count_of(words, "words") + " apart, which leaves " +
-                count_of(banks / std::gcd(words, (uint64_t)banks), "banks") +
-                " of 32 for all of them.",
-            "A row of one word more, as in tile[32][32 + 1]: then the distance is odd, and each "
-            "lane has a bank "
-            "of its own. Or let neighbouring lanes take neighbouring words."};
+    return {"Neighbouring lanes are " + std::to_string(std::abs(s.step)) +
+                " bytes apart, so that all of them go to " + std::to_string(touched.size()) +
+                " of the 32 banks.",
+            "A row of one element more, as in tile[32][32 + 1]: neighbouring lanes are then an odd "
+            "number of elements of " +
+                std::to_string(element) +
+                " bytes apart, and go to different banks. Or neighbouring lanes take neighbouring "
+                "elements."};
 }
 
 static page_advice advise(const row &r)
@@ -326,7 +354,7 @@ static int draw_banks(std::string &svg, const instance &i)
     }
     size_t most = 1;
     for (auto &words : words_of) most = std::max(most, words.size());
-    double high = std::min((double)target_high, 128.0 / (double)most);
+    double high = std::min((double)target_high, 96.0 / (double)most);
     for (unsigned int b = 0; b < banks; b++) {
         double x = draw_left + b * draw_step + 1;
         for (size_t n = 0; n < words_of[b].size(); n++)
@@ -341,7 +369,8 @@ static int draw_banks(std::string &svg, const instance &i)
                                              : " (lanes " + std::to_string(worst) + " to " +
                                                    std::to_string(worst + at_once - 1) + ")";
     draw_text(svg, draw_left, below + 14,
-              "banks 0 to 31; filled: words to give, " + units_of(most, shared_space) + part);
+              "banks 0 to 31; filled: words to give, " + units_of((double)most, shared_space) +
+                  part);
     return below + 22;
 }
 
@@ -372,7 +401,7 @@ static int draw_words(std::string &svg, const instance &i, int space)
 
 static std::string warp_figure(const instance &i, int space, bool good)
 {
-    std::string svg, taken = units_of(tally_of(i, space).units, space);
+    std::string svg, taken = units_of((double)tally_of(i, space).units, space);
     draw_lanes(svg, i.lanes);
     int high = space == global_space   ? draw_sectors(svg, i)
                : space == shared_space ? draw_banks(svg, i)
@@ -559,9 +588,11 @@ static std::string worst_section(const run_report &report, const page_sources &s
         page += "<section class=\"worst\"><h3>" + std::to_string(n + 1) + ". " +
                 link_to(sources, shown, r.line) + ": " + name_of(r) + ", " +
                 taken_by(r.sum, r.space) + "</h3>\n";
-        if (source != sources.end() && place.second <= source->second.text.size())
-            page +=
-                "<code>" + escaped(shortened(source->second.text[place.second - 1])) + "</code>\n";
+        if (source != sources.end() && place.second <= source->second.text.size()) {
+            const std::string &text = source->second.text[place.second - 1];
+            size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+            page += "<code>" + escaped(shortened(text.substr(begin))) + "</code>\n";
+        }
         page += "<p class=\"soft\">kernel " + escaped(shortened(r.kernel)) + ": " +
                 std::to_string(r.sum.requests) + " requests take " + std::to_string(r.extra()) +
                 " " + unit_of(r.space) + " beyond need</p>\n";

@@ -31,6 +31,7 @@ check() { # NAME COMMAND...
 build() { # NAME SOURCE FLAGS...
     "$cucc" --report -Xcompiler -Wall,-Wextra -Werror all-warnings "${@:3}" "$2" -o "$work/$1" 2>"$work/$1.log" &&
         CUCC_REPORT=$work/$1.csv "$work/$1" >/dev/null 2>>"$work/$1.log"
+    sed -i '/^cucc: building the runner/d' "$work/$1.log" # if it is the first program
 }
 demos=(shared global constant layout)
 for demo in "${demos[@]}"; do
@@ -191,6 +192,50 @@ check "page.py finds a drawing that is missing" spoilt '0,/<figure class="bad">/
 check "a long program has a page" builds_page "$work/long.cu" long long.html
 check "of at most 1 MB" page "$work/long.cu" "$work/long.html"
 check "which says what is left out" grep -q 'More lines would make the page too long' "$work/long.html"
+
+# what is said of other ways to be slow
+cat >"$work/ways.cu" <<'XX'
+#include <stdlib.h>
+struct body { float x, y, z, mass; };
+__global__ void way(const float *in, float *out, int which, const int *mix)
+{
+    __shared__ double2 wide[32 * 4];
+    int t = threadIdx.x;
+    float sum = 0;
+    for (int r = 0; r < 8; r++) {
+        if (which == 0) sum += ((const body *)in)[t].mass;
+        if (which == 1) sum += in[t + 3];
+        if (which == 2 && t % 2) sum += in[t];
+        if (which == 3) sum += in[t / 4 * 36 + t % 4];
+        if (which == 4) sum += in[mix[t]];
+        if (which == 5) wide[t * 4] = {1, 2};
+    }
+    out[t] = sum;
+}
+int main(int argc, char **argv)
+{
+    float *in, *out;
+    int *mix, host[32];
+    for (int i = 0; i < 32; i++) host[i] = i * i * 37 % 1024;
+    if (argc < 2 || cudaMalloc(&in, 4096) || cudaMalloc(&out, 4096) || cudaMalloc(&mix, sizeof host)) return 2;
+    if (cudaMemset(in, 0, 4096) || cudaMemcpy(mix, host, sizeof host, cudaMemcpyHostToDevice)) return 2;
+    way<<<1, 32>>>(in, out, atoi(argv[1]), mix);
+    return cudaFree(in) || cudaFree(out) || cudaFree(mix);
+}
+XX
+check "other ways build" "$cucc" --report -Xcompiler -Wall,-Wextra -Werror all-warnings "$work/ways.cu" -o "$work/ways"
+told_of() { # WAY TEXT: of the worst line
+    local line
+    line=$(grep -n "which == $1" "$work/ways.cu" | cut -d: -f1)
+    CUCC_REPORT=$work/way.html "$work/ways" "$1" && python3 -B "$here/page.py" "$work/way.html" &&
+        sed -n '/<h3>1\./,/<b>Right/p' "$work/way.html" | tee "$work/way" && grep -qF "ways.cu:$line<" "$work/way" && grep -qF "$2" "$work/way"
+}
+check "an array of structures" told_of 0 'lanes are 16 bytes apart, and take 4 each: 25% of'
+check "a warp that begins within a sector" told_of 1 'begins within a sector'
+check "lanes that take nothing" told_of 2 'Lanes between others take nothing'
+check "several pieces" told_of 3 'several pieces'
+check "no order" told_of 4 'places without order'
+check "shared words of 16 bytes" told_of 5 'lanes are 64 bytes apart, so that all of them go to 8 of the 32 banks'
 
 says() { # STATUS PATTERN COMMAND...
     local status
