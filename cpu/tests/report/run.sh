@@ -237,6 +237,16 @@ check "several pieces" told_of 3 'several pieces'
 check "no order" told_of 4 'places without order'
 check "shared words of 16 bytes" told_of 5 'lanes are 64 bytes apart, so that all of them go to 8 of the 32 banks'
 
+# the source is elsewhere, or newer
+elsewhere() { # FOLDER PROGRAM WHAT-THE-PAGE-SAYS
+    (cd "$1" && CUCC_REPORT=$work/elsewhere.html "$2") && python3 -B "$here/page.py" "$work/elsewhere.html" && grep -qF "$3" "$work/elsewhere.html"
+}
+mkdir "$work/apart" && cp "$work/slow" "$work/apart/"
+check "without the source there are figures alone" elsewhere "$work/apart" ./slow 'The file was not found'
+check "the source beside the program is found" elsewhere / "$work/slow" 'sum += tile[threadIdx.x][r];'
+touch -d '+1 hour' "$slow"
+check "a source that was changed is told" elsewhere "$work" ./slow 'The file was changed after the program was built'
+
 says() { # STATUS PATTERN COMMAND...
     local status
     "${@:3}" >"$work/told" 2>&1
