@@ -9,7 +9,8 @@
  * check_hooks.cpp    what instrumented code calls at each access
  * check_host.cpp     errors that nobody looked at, and what the host reads too early
  * check_lines.cpp    messages, with addresses of code turned into lines
- * check_report.cpp   sectors, banks, divergence, occupancy: --report */
+ * check_report.cpp   sectors, banks, divergence, occupancy: --report
+ * check_page.cpp     the same as a page with drawings: --html */
 #ifndef CUCC_CHECK_H
 #define CUCC_CHECK_H
 
@@ -31,6 +32,7 @@ struct compiled_options {
     bool check, report;
     int registers;       /* of a thread, as stated; 0: not stated */
     const char *gpu;     /* whose limits hold; empty: none was named */
+    const char *page;    /* file for the page of --report; empty: a table */
     const char *include; /* the runner's own headers, which no message names */
 };
 
@@ -72,7 +74,7 @@ void found_leak(void *memory, size_t size, const char *kind);
 void count_fault(); /* that was told in another way */
 void print_findings();
 bool anything_found();
-void report_at_exit();
+bool report_at_exit(); /* false: a page could not be written */
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
 

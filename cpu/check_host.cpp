@@ -408,11 +408,11 @@ void found_leak(void *memory, size_t size, const char *kind)
           "cudaFree(), or cudaFreeHost() for memory of the host");
 }
 
-void report_at_exit()
+bool report_at_exit()
 {
     if (cucc_options.check) report_unseen();
     print_findings();
-    if (cucc_options.report) print_report();
+    return !cucc_options.report || print_report();
 }
 } // namespace cucc
 

@@ -5,24 +5,12 @@
  * passes as a bank has different words to give; 8 bytes a lane are served to half a warp at a time, 16 bytes to
  * a quarter. Constant memory gives one word at a time. Of an atomic it is counted how many lanes come to the
  * same word, one after another. */
-#include "check_state.h"
+#include "check_report.h"
 #include <tuple>
 
 namespace cucc
 {
-enum {
-    sector_bytes = 32,
-    banks = 32,
-    bank_bytes = 4,
-    most_instances = 16384,
-};
-
-/* One instruction of a warp. */
-struct instance {
-    uint32_t lanes = 0;
-    uint32_t size = 0;
-    uint64_t address[warp_lanes]; /* of a branch: whether it was taken */
-};
+enum { most_instances = 16384 };
 
 struct instruction {
     uint32_t code;
@@ -38,12 +26,6 @@ struct warp_log {
     size_t expected = 0;                   /* the instruction that comes next, most likely */
 };
 
-/* Sums over all warps of the program. */
-struct tally {
-    uint64_t requests = 0, units = 0,
-             needed = 0; /* units: sectors, passes, turns, ways of a branch */
-    uint64_t bytes = 0;  /* that lanes ask for, each once */
-};
 struct site {
     std::string kernel;
     uint32_t code;
@@ -54,12 +36,6 @@ struct site {
         return std::tie(kernel, code, space, write) < std::tie(o.kernel, o.code, o.space, o.write);
     }
 };
-struct kernel_report {
-    uint64_t launches = 0;
-    unsigned int threads = 0;
-    size_t shared = 0;
-};
-
 static std::mutex &report_lock()
 {
     static auto *lock = new std::mutex;
@@ -109,7 +85,7 @@ static void tally_global(const instance &i, tally &t)
     t.needed += (bytes + sector_bytes - 1) / sector_bytes;
 }
 
-static uint64_t passes_of(const instance &i, unsigned int first, unsigned int lanes)
+uint64_t passes_of(const instance &i, unsigned int first, unsigned int lanes)
 {
     uint64_t words[warp_lanes * 4], most = 0;
     unsigned int of_bank[banks] = {};
@@ -124,9 +100,14 @@ static uint64_t passes_of(const instance &i, unsigned int first, unsigned int la
     return most;
 }
 
+unsigned int lanes_at_once(const instance &i)
+{
+    return i.size > 8 ? warp_lanes / 4 : i.size > 4 ? warp_lanes / 2 : warp_lanes;
+}
+
 static void tally_shared(const instance &i, tally &t)
 {
-    unsigned int lanes = i.size > 8 ? warp_lanes / 4 : i.size > 4 ? warp_lanes / 2 : warp_lanes;
+    unsigned int lanes = lanes_at_once(i);
     for (unsigned int first = 0; first < warp_lanes; first += lanes) {
         uint64_t passes = passes_of(i, first, lanes);
         t.units += passes;
@@ -160,27 +141,45 @@ static void tally_atomic(const instance &i, tally &t)
     t.bytes += (uint64_t)__builtin_popcount(i.lanes) * i.size;
 }
 
+tally tally_of(const instance &i, int space)
+{
+    tally t;
+    t.requests = 1;
+    if (space == global_space)
+        tally_global(i, t);
+    else if (space == shared_space)
+        tally_shared(i, t);
+    else if (space == global_atomic || space == shared_atomic)
+        tally_atomic(i, t);
+    else
+        tally_different(i, t);
+    return t;
+}
+
+void tally::add(const tally &other)
+{
+    requests += other.requests;
+    units += other.units;
+    needed += other.needed;
+    bytes += other.bytes;
+    if (!worst.lanes || other.worst_extra > worst_extra) {
+        worst = other.worst;
+        worst_extra = other.worst_extra;
+    }
+}
+
 static void take_stock(const std::string &kernel, warp_log &log)
 {
     for (instruction &in : log.instructions) {
         tally sum;
         for (const instance &i : in.instances) {
-            sum.requests++;
-            if (in.space == global_space)
-                tally_global(i, sum);
-            else if (in.space == shared_space)
-                tally_shared(i, sum);
-            else if (in.space == global_atomic || in.space == shared_atomic)
-                tally_atomic(i, sum);
-            else
-                tally_different(i, sum);
+            tally one = tally_of(i, in.space);
+            one.worst_extra = one.units - one.needed;
+            if (!sum.requests || one.worst_extra > sum.worst_extra) one.worst = i;
+            sum.add(one);
         }
         if (!sum.requests) continue;
-        tally &all = tallies()[{kernel, in.code, in.space, in.write}];
-        all.requests += sum.requests;
-        all.units += sum.units;
-        all.needed += sum.needed;
-        all.bytes += sum.bytes;
+        tallies()[{kernel, in.code, in.space, in.write}].add(sum);
         in.instances.clear();
     }
     for (auto &met : log.met) std::fill(met.begin(), met.end(), 0);
@@ -323,40 +322,30 @@ void report_launch(launch_state &launch)
 
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
-/* Blocks that a multiprocessor holds at once, and what limits them. */
-static unsigned int resident(const kernel_report &k, const char *&limit)
+occupancy occupancy_of(const kernel_report &k)
 {
     const size_t register_unit = 256, shared_unit = 128, reserved = 1024;
     const gpu_figures &gpu = environment().gpu;
     size_t warps = (k.threads + warp_lanes - 1) / warp_lanes;
-    size_t blocks = (size_t)gpu.blocks;
-    limit = "blocks";
-    auto bound = [&](size_t most, const char *by) {
-        if (most < blocks) blocks = most, limit = by;
-    };
-    bound((size_t)gpu.threads / (warps * warp_lanes), "threads");
+    occupancy o;
+    o.limits.push_back({"blocks", (size_t)gpu.blocks});
+    o.limits.push_back({"threads", (size_t)gpu.threads / (warps * warp_lanes)});
     size_t shared = k.shared + (gpu.major >= 8 ? reserved : 0);
     shared = (shared + shared_unit - 1) / shared_unit * shared_unit;
-    if (shared) bound((size_t)gpu.shared / shared, "shared memory");
+    if (shared) o.limits.push_back({"shared memory", (size_t)gpu.shared / shared});
     size_t registers = (size_t)cucc_options.registers * warp_lanes;
     registers = (registers + register_unit - 1) / register_unit * register_unit;
-    if (registers) bound((size_t)gpu.registers / (registers * warps), "registers");
-    return (unsigned int)blocks;
+    if (registers) o.limits.push_back({"registers", (size_t)gpu.registers / (registers * warps)});
+    auto least = o.limits[0];
+    for (auto &limit : o.limits)
+        if (limit.second < least.second) least = limit;
+    o.limit = least.first;
+    o.blocks = (unsigned int)least.second;
+    o.share = (double)(least.second * warps * warp_lanes) / gpu.threads;
+    return o;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
-
-struct row {
-    std::string kernel, line;
-    int space;
-    bool write;
-    tally sum;
-
-    uint64_t extra() const
-    {
-        return sum.units - sum.needed;
-    }
-};
 
 /* Numbers in texts by what they count: line 20 before line 100. */
 struct natural_order {
@@ -398,11 +387,7 @@ static std::vector<row> make_rows()
     std::map<row, tally, row_order> sums;
     size_t n = 0;
     for (auto &t : tallies()) {
-        tally &sum = sums[{names[t.first.kernel], lines[n++], t.first.space, t.first.write, {}}];
-        sum.requests += t.second.requests;
-        sum.units += t.second.units;
-        sum.needed += t.second.needed;
-        sum.bytes += t.second.bytes;
+        sums[{names[t.first.kernel], lines[n++], t.first.space, t.first.write, {}}].add(t.second);
     }
     std::vector<row> rows;
     for (auto &s : sums) {
@@ -412,7 +397,7 @@ static std::vector<row> make_rows()
     return rows;
 }
 
-static const char *name_of(const row &r)
+const char *name_of(const row &r)
 {
     switch (r.space) {
     case global_space: return r.write ? "global store" : "global load";
@@ -424,13 +409,18 @@ static const char *name_of(const row &r)
     }
 }
 
-static std::string verdict(const row &r)
+const char *unit_of(int space)
 {
     static const char *const units[spaces] = {"sectors", "passes", "turns",
                                               "ways",    "turns",  "turns"};
+    return units[space];
+}
+
+static std::string verdict(const row &r)
+{
     char text[128];
     double requests = (double)r.sum.requests;
-    snprintf(text, sizeof text, "%6.4g %-8s%7.4g", (double)r.sum.units / requests, units[r.space],
+    snprintf(text, sizeof text, "%6.4g %-8s%7.4g", (double)r.sum.units / requests, unit_of(r.space),
              (double)r.sum.needed / requests);
     return text;
 }
@@ -454,13 +444,11 @@ static void print_head(FILE *file)
 static void print_kernel(FILE *file, const std::string &name, const kernel_report &k)
 {
     const gpu_figures &gpu = environment().gpu;
-    const char *limit;
-    unsigned int blocks = resident(k, limit), warps = (k.threads + warp_lanes - 1) / warp_lanes;
+    occupancy o = occupancy_of(k);
     fprintf(file, "\nkernel %s: launches %lu, threads of a block %u, bytes of shared memory %zu\n",
             name.c_str(), k.launches, k.threads, k.shared);
     fprintf(file, "occupancy on %s: %u blocks, %.0f%% of the warps; limit: %s; registers: ",
-            *gpu.name ? gpu.name : "compute capability 7.0", blocks,
-            100.0 * blocks * warps * warp_lanes / gpu.threads, limit);
+            *gpu.name ? gpu.name : "compute capability 7.0", o.blocks, 100 * o.share, o.limit);
     if (cucc_options.registers)
         fprintf(file, "%d\n", cucc_options.registers);
     else
@@ -483,31 +471,18 @@ static void print_csv(const char *path, const std::vector<row> &rows)
 
 static void print_worst(FILE *file, const std::vector<row> &ranked)
 {
-    const size_t worst = 3;
     fprintf(file, "\nThe worst lines, by what they take beyond need:\n");
     print_head(file);
-    for (size_t i = 0; i < ranked.size() && i < worst && ranked[i].extra(); i++)
+    for (size_t i = 0; i < ranked.size() && i < worst_lines && ranked[i].extra(); i++)
         print_row(file, std::to_string(i + 1).c_str(), ranked[i]);
 }
 
-void print_report()
+static run_report make_report()
 {
-    FILE *file = stderr;
-    std::vector<row> rows = make_rows();
-    const char *path = getenv("CUCC_REPORT");
-    if (path && *path) {
-        print_csv(path, rows);
-        return;
-    }
-    std::vector<row> ranked = rows;
-    std::stable_sort(ranked.begin(), ranked.end(),
+    run_report report;
+    report.rows = report.ranked = make_rows();
+    std::stable_sort(report.ranked.begin(), report.ranked.end(),
                      [](const row &a, const row &b) { return a.extra() > b.extra(); });
-    if (kernels().empty())
-        fprintf(file, "\nNo kernel was launched.\n");
-    else if (ranked.empty() || !ranked[0].extra())
-        fprintf(file, "\nNo line takes more than it needs.\n");
-    else
-        print_worst(file, ranked);
     std::map<std::string, kernel_report, natural_order> by_name;
     for (auto &k : kernels()) {
         kernel_report &sum = by_name[resolved(k.first)];
@@ -515,11 +490,40 @@ void print_report()
         sum.threads = std::max(sum.threads, k.second.threads);
         sum.shared = std::max(sum.shared, k.second.shared);
     }
-    for (auto &k : by_name) {
+    report.kernels.assign(by_name.begin(), by_name.end());
+    return report;
+}
+
+static bool is_page(const std::string &path)
+{
+    const std::string end = ".html";
+    return path.size() > end.size() && !path.compare(path.size() - end.size(), end.size(), end);
+}
+
+/* False: what was asked for could not be written. */
+bool print_report()
+{
+    FILE *file = stderr;
+    run_report report = make_report();
+    const char *path = getenv("CUCC_REPORT");
+    if (path && *path && !is_page(path)) {
+        print_csv(path, report.rows);
+        return true;
+    }
+    if (!path || !*path) path = cucc_options.page;
+    if (*path) return write_page(path, report);
+    if (report.kernels.empty())
+        fprintf(file, "\nNo kernel was launched.\n");
+    else if (report.ranked.empty() || !report.ranked[0].extra())
+        fprintf(file, "\nNo line takes more than it needs.\n");
+    else
+        print_worst(file, report.ranked);
+    for (auto &k : report.kernels) {
         print_kernel(file, k.first, k.second);
         print_head(file);
-        for (const row &r : rows)
+        for (const row &r : report.rows)
             if (r.kernel == k.first) print_row(file, "", r);
     }
+    return true;
 }
 } // namespace cucc

@@ -238,7 +238,7 @@ void report_access(worker &w, uintptr_t address, size_t size, report_space space
                    uint32_t code);
 void report_block(worker &w);
 void report_launch(launch_state &launch);
-void print_report();
+bool print_report(); /* false: what was asked for could not be written */
 } // namespace cucc
 
 #endif

@@ -51,9 +51,10 @@ static void report_check()
                        : device == managed ? "managed memory"
                                            : "pinned memory");
     }
-    report_at_exit();
+    bool written = report_at_exit();
     fflush(nullptr);
     if (cucc_options.check && anything_found()) _exit(failed_check);
+    if (!written) _exit(1);
 }
 #endif
 
