@@ -608,7 +608,7 @@ make_bench() {
 
 clean() {
     [ $# = 0 ] || refuse "clean takes nothing, not '$*'"
-    rm -rf build 2>/dev/null || die "cannot remove all of $PWD/build"
+    rm -rf build cucc.egg-info 2>/dev/null || die "cannot remove all of $PWD/build"
 }
 
 case ${1-}:${2-} in # run and report have a --help of their own

@@ -204,7 +204,8 @@ if [ ${#user[@]} = 0 ] || have setpriv; then
     check "read-only: test" refuses "$lacking" "${user[@]}" "$copy/build.sh" test
     check "read-only: clean has nothing to do" "${user[@]}" "$copy/build.sh" clean
     unset CUCC_CACHE
-    check "read-only: cucc" says 1 "^cucc: cannot write to the folder .*build/cucc \(CUCC_CACHE" \
+    # What is built then goes to the user's cache, and if that is read-only, too, a sentence names it.
+    XDG_CACHE_HOME=$copy/demos check "read-only: cucc" says 1 "^cucc: cannot write to the folder .*demos/cucc \(CUCC_CACHE" \
         "${user[@]}" "$copy/cpu/cucc" "$copy/demos/multigpu.cu" -o /dev/null
 else
     skip "a read-only checkout" "root can write anywhere, and there is no setpriv"

@@ -567,6 +567,27 @@ check_text "runs where it is installed" '^cucc: building the runner.* 0 failures
 check_text "a table of a folder" \
     'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
     "mkdir -p folder/below && cp '$tests/late.cu' folder/below/ && echo 'int main(' >folder/no.cu && '$tests/../coursework/try' folder; [ \$? = 1 ]"
+# The same for graders, a line of JSON each: an error, a fault, quotes, too much memory, too long.
+mkdir graded
+echo 'int main(' >graded/no.cu
+echo 'int main() { for (volatile int i = 0;; i = i + 1); }' >'graded/"long".cu'
+cat >graded/takes.cu <<'END'
+int main() { void *d; int host = malloc(900ul << 20) != 0, device = !cudaMalloc(&d, 900ul << 20); return printf("%d%d \\ \n", host, device), 0; }
+END
+cat >graded/unwritten.cu <<'END'
+__global__ void read(int *x) { __shared__ int s[8]; x[threadIdx.x] = s[threadIdx.x]; }
+int main() { int *x; if (cudaMalloc(&x, 32)) return 1; read<<<1, 8>>>(x); return cudaDeviceSynchronize() || cudaFree(x); }
+END
+cat >graded.py <<'END'
+import json, sys
+for line in map(json.loads, sys.stdin):
+    print(line["program"], line["built"], line["ended"], line["status"], line["says"][:9], len(line["faults"]))
+END
+if command -v python3 >/dev/null; then
+    check_text "lines of JSON, with limits of time and memory" \
+        '^"long".cu True too long 124  0 no.cu False None None .* 0 takes.cu True well 0 00 \\  0 unwritten.cu True status 23 23 cucc: ker 1 $' bash -c \
+        "'$tests/../coursework/try' --json --seconds 3 --memory 600 graded -- --check | python3 graded.py; [ \${PIPESTATUS[0]} = 1 ]"
+fi
 cp -r "$tests/project" project
 check_text "a toolkit for Makefiles" '^tools/bin/nvcc $' "$cucc" --toolkit tools
 if command -v make >/dev/null; then
