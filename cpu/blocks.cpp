@@ -457,6 +457,17 @@ uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value
     return w.warp[w.current / warp_lanes].result[w.current % warp_lanes];
 }
 
+void whole_warp(const char *function)
+{
+    worker &w = worker_in_kernel(function);
+    unsigned int live = w.live[w.current / warp_lanes];
+    if (~live)
+        fault(w, cudaErrorLaunchFailure,
+              "%s is a function of all 32 lanes of a warp, and %d lanes are missing: the block has "
+              "no such threads, or they have ended",
+              function, __builtin_popcount(~live));
+}
+
 const uint64_t *warp_gather(unsigned int mask, uint64_t value)
 {
     warp_exchange(warp_table, mask, value, 0);

@@ -8,6 +8,7 @@
  * check_streams.cpp  what streams know of one another
  * check_hooks.cpp    what instrumented code calls at each access
  * check_host.cpp     errors that nobody looked at, and what the host reads too early
+ * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
  * check_lines.cpp    messages, with addresses of code turned into lines
  * check_report.cpp   sectors, banks, divergence, occupancy: --report
  * check_page.cpp     the same as a page with drawings: --html */

@@ -16,6 +16,8 @@ static inline void on_access(const void *address, size_t size, int kind, uint32_
 {
     worker *w = self;
     if (w && on_own_stack(*w, address)) return;
+    if (w && size == sizeof(void *) && !(kind & access_writes))
+        kernel_reads_table(*w, (uintptr_t)address, code);
     if (w)
         kernel_access(*w, (uintptr_t)address, size, kind, code);
     else if (cucc_options.check)
@@ -74,8 +76,9 @@ void __tsan_func_entry(void *)
 void __tsan_func_exit()
 {
 }
-void __tsan_vptr_update(void **p, void *)
+void __tsan_vptr_update(void **p, void *table)
 {
+    writes_table((uintptr_t)p, (uintptr_t)table);
     on_access(p, sizeof *p, access_writes, CODE);
 }
 void __tsan_vptr_read(void **)

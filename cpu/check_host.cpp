@@ -170,6 +170,7 @@ void host_access(uintptr_t address, size_t size, int kind, uint32_t code)
     if (kind & access_strong)
         return; /* atomic or volatile: the program knows that others are there */
     if (!write) last_load = {address, code};
+    if (!write && size >= sizeof(void *)) host_gets((const void *)address, size);
     std::lock_guard<std::recursive_mutex> lock(busy_lock());
     m->touched = callback_began ? callback_began : host_now();
     m->touched_at = code;

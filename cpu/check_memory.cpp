@@ -185,6 +185,11 @@ void copy_written(void *to, const void *from, size_t size, uint32_t code)
     watched *m = find_watched(all_watched(), (uintptr_t)from);
     watched *target = find_watched(all_watched(), (uintptr_t)to);
     bool whole_words = !(((uintptr_t)to | (uintptr_t)from) & 3);
+    if (target) device_gets(to, from, size);
+    if (m && (!target || target->device < 0)) {
+        host_gets(to, size);
+        forget_objects(to, size);
+    }
     if (!target || target->device < 0) {
         written_on_host((uintptr_t)to, size);
         if (m && m->written && whole_words)

@@ -162,6 +162,14 @@ std::string name_of(const watched &m);
 watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
 std::vector<watched *> &all_watched();
 
+/* ---- what a GPU cannot follow: check_functions.cpp --------------------------------------------- */
+
+void host_gets(const void *memory, size_t size);
+void device_gets(const void *to, const void *from, size_t size);
+void forget_objects(const void *to, size_t size);
+void writes_table(uintptr_t address, uintptr_t table);
+void kernel_reads_table(const worker &w, uintptr_t address, uint32_t code);
+
 /* ---- races: check_races.cpp ------------------------------------------------------------------ */
 
 struct race_place {

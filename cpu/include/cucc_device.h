@@ -47,6 +47,7 @@ enum warp_function {
 uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value, int source_lane);
 /* The values of all lanes, until the warp calls it again. */
 const uint64_t *warp_gather(unsigned int mask, uint64_t value);
+void whole_warp(const char *function); /* a fault, where lanes of the warp are missing */
 int lane_number();
 unsigned int live_lanes(); /* of the warp: those that have not exited */
 void in_step(int place);   /* waits until the lanes of the warp that can get here have come */

@@ -11,6 +11,15 @@ cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t o
 cudaError_t symbol_address(void **address, const void *symbol);
 cudaError_t symbol_size(size_t *size, const void *symbol);
 void register_symbol(void *address, size_t size, bool managed, bool constant = false);
+#ifdef CUCC_CHECK
+void count_constants(size_t size, const void *unit);
+void check_function(const char *kernel, int argument, const void *function);
+#else
+inline void count_constants(size_t, const void *)
+{
+}
+#endif
+[[maybe_unused]] static const char this_unit = 0; /* an address that only one file has */
 cudaError_t thrown_away(const char *call, cudaError_t error); /* --check: nobody looks at it */
 
 /* A program's own function may begin with cuda, too, and return something else or nothing. */
@@ -37,12 +46,14 @@ struct symbol {
 };
 
 struct constant_symbol { /* one beside each __constant__ variable */
-    template <class T> explicit constant_symbol(T &variable)
+    template <class T> explicit constant_symbol(T &variable, const void *unit = &this_unit)
     {
         register_symbol((void *)&variable, sizeof variable, false, true);
+        count_constants(sizeof variable, unit);
     }
-    template <class T> explicit constant_symbol(const T &)
+    template <class T> explicit constant_symbol(const T &variable, const void *unit = &this_unit)
     {
+        count_constants(sizeof variable, unit);
     }
 };
 
@@ -96,6 +107,16 @@ template <class R, class... A> const void *object_pointer(R (*const &)(A...))
 {
     return nullptr;
 }
+#ifdef CUCC_CHECK
+template <class T> void check_if_function(const char *, int, const T &)
+{
+}
+template <class R, class... A>
+void check_if_function(const char *kernel, int argument, R (*const &function)(A...))
+{
+    check_function(kernel, argument, (const void *)function);
+}
+#endif
 
 /* An argument of a kernel as CUDA keeps it: its bytes, so that no constructor or destructor runs in
  * threads. What C++ passes in memory because of such members goes to the kernel by address, as the
@@ -181,6 +202,11 @@ template <class... P> struct prepared_launch {
     cudaError_t start(stored_argument<P>... arguments)
     {
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
+#ifdef CUCC_CHECK
+        int argument = 0;
+        (check_if_function(request.kernel, ++argument, arguments.get()), ...);
+        (void)argument;
+#endif
         if (!block) block = (void (*)(P...))loops_of((const void *)kernel);
         return start_closure(request, (int)sizeof...(P), pointers, block != nullptr,
                              [=, kernel = kernel, block = block](bool whole) {
@@ -248,6 +274,11 @@ template <class F, class L, class T, class B> struct prepared_call {
     template <class... P> void start(stored_argument<P>... arguments)
     {
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
+#ifdef CUCC_CHECK
+        int argument = 0;
+        (check_if_function(request.kernel, ++argument, arguments.get()), ...);
+        (void)argument;
+#endif
         constexpr bool has_loops = !std::is_same_v<L, std::nullptr_t>;
         (void)start_closure(request, (int)sizeof...(P), pointers, has_loops,
                             [=, kernel = kernel, loops = loops](bool whole) mutable {

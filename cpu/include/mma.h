@@ -99,6 +99,7 @@ template <class L> constexpr bool by_rows = __is_same(L, row_major);
 template <class use, int m, int n, int k, class T, class layout, class V>
 void load_matrix_sync(fragment<use, m, n, k, T, layout> &f, const V *from, unsigned int stride)
 {
+    cucc::whole_warp("wmma::load_matrix_sync");
     __syncwarp();
     cucc_details::load(f, from, stride, cucc_details::by_rows<layout>);
 }
@@ -106,6 +107,7 @@ template <int m, int n, int k, class T, class V>
 void load_matrix_sync(fragment<accumulator, m, n, k, T> &f, const V *from, unsigned int stride,
                       layout_t layout)
 {
+    cucc::whole_warp("wmma::load_matrix_sync");
     __syncwarp();
     cucc_details::load(f, from, stride, layout == mem_row_major);
 }
@@ -113,6 +115,7 @@ template <int m, int n, int k, class T, class V>
 void store_matrix_sync(V *to, const fragment<accumulator, m, n, k, T> &f, unsigned int stride,
                        layout_t layout)
 {
+    cucc::whole_warp("wmma::store_matrix_sync");
     for (int i = 0; i < f.num_elements; i++) {
         unsigned int e = (unsigned int)(i * 32 + cucc::lane_number());
         unsigned int row = e / n, column = e % n;
@@ -134,6 +137,7 @@ void mma_sync(fragment<accumulator, m, n, k, D> &d,
               const fragment<accumulator, m, n, k, C> &c, bool = false)
 {
     using sum = typename cucc_details::summed<A>::type;
+    cucc::whole_warp("wmma::mma_sync");
     struct fragments {
         fragment<accumulator, m, n, k, D> *d;
         const fragment<matrix_a, m, n, k, A, a_layout> *a;

@@ -540,6 +540,102 @@ check_text "counts of a tiled product, appended to a file" "^$product$product\$"
 # ---- the command line --------------------------------------------------------------------------
 
 check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
+# Every option of nvcc 13, in its four spellings (options.bash has the list, nvcc's help says whether it is all).
+# shellcheck disable=SC2317,SC2034,SC2154,SC2030,SC2031 # names of cucc and of options.bash
+spellings() {
+    local short long value becomes with bad=0
+    # shellcheck source=/dev/null
+    . "$tests/../options.bash"
+    die() { echo "$*" && exit 1; }
+    include_folder() { :; }
+    set_standard() { :; }
+    pass_to_compiler() { :; }
+    arch=700
+    ends() { # STATUS SPELLING VALUE...
+        local wanted=$1 status
+        shift
+        (take_option "$@" && [ ${#unknown[@]} = 0 ] && [ "$used" = $# ]) >said 2>&1
+        status=$?
+        [ $status = "$wanted" ] && { [ $status = 0 ] || grep -qF -- "$1:${becomes#no:}" said; } && return
+        echo "$*: $status $(cat said)" && bad=1
+    }
+    while read -r short long value becomes; do
+        case $short in
+        O) with=3 ;;
+        x) with=cu ;;
+        m) with=64 ;;
+        Werror) with=reorder,all-warnings ;;
+        hls) with=use-lcs ;;
+        optf) with=words.txt ;;
+        *) with=1 ;;
+        esac
+        wanted=0
+        [ "${becomes%%:*}" != no ] || wanted=1
+        for spelling in "-$short" "--$long"; do
+            if [ "$value" = - ]; then
+                ends $wanted "$spelling"
+            else
+                ends $wanted "$spelling=$with"
+                ends $wanted "$spelling" "$with"
+            fi
+        done
+    done <<<"$nvcc_options"
+    # the help's names that are not in the list
+    { ! command -v nvcc >/dev/null || nvcc --help; } | sed -n 's/^--\([A-Za-z_0-9-]*\).*(-\([A-Za-z_0-9-]*\)).*/\2 \1/p' |
+        grep -vxe 'h help' -e 'V version' | while read -r name; do grep -q "^$name " <<<"$nvcc_options" || echo "$name is missing"; done | grep . && bad=1
+    return $bad
+}
+echo '-DX="a b"' >words.txt
+result "$( (set +u && spellings) >spellings.log 2>&1 && echo yes || echo no)" "all options of nvcc, in all spellings, are done, refused or without a meaning"
+sed 's/^/#   /' spellings.log
+cat >option.cu <<'END'
+#include <stdio.h>
+#if __CUDA_ARCH__ > 900
+#endif
+__global__ void k(int *p) { *p = 7; }
+int main(int count, char **argument)
+{
+    int *d, h = 0;
+    if (cudaMalloc(&d, 4)) return 2;
+    k<<<1, 1>>>(d);
+    if (cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost) || cudaFree(d)) return 2;
+    printf("ran %d %s\n", h, count > 1 ? argument[1] : "");
+    return 0;
+}
+END
+cp option.cu option.cpp
+echo 'extern "C" int seven() { return 7; }' >seven.cpp
+while IFS='|' read -r name pattern command; do
+    check_text "option: $name" "$pattern" bash -c "cucc() { '$cucc' -O0 \"\$@\"; }; ($command) 2>&1 | sed '/^cucc: building the runner/d;/: note: code for compute/d'; exit \${PIPESTATUS[0]}"
+done <<'END'
+-run|^ran 7 x $|cucc option.cu -o optioned -run --run-args x
+-run of a program|^ran 7 y $|cucc -run -run-args y optioned
+-link|^ran 7 *$|cucc -link option.cu -o linked && ./linked
+-x cu|^ran 7 *$|cucc -x cu option.cpp -run -Xlinker=-s
+-MD|^option.o: option.cu .*cuda_runtime.h .*/stdio.h|cucc -MD --compile option.cu && cat option.d
+-MMD, -MF, -MT, -MP|^there: option.cu $|cucc -MMD -MP -MF a.d -MT there --device-c option.cu -o a.o && cat a.d
+-MM|^x/option.o: option.cu $|cucc -MM -odir x option.cu
+-E|int main\(int count, char \*\*argument\)|cucc -E option.cu
+-lib|^seven.o option.o ran 7 *$|cucc --lib seven.cpp option.cu -o libo.a && ar t libo.a && cucc -Xarchive=-s libo.a --output-file=archived && ./archived
+-shared|^ran 7 *$|cucc --shared option.cu -Xcompiler -fPIC -o liboption.so && nm -D liboption.so | grep -q main && cucc seven.cpp -L. --library=option -Xlinker -rpath=. -o with_library && ./with_library
+-r|^ran 7 *$|cucc -r option.cu seven.cpp -o all.o && cucc all.o -run
+-optf|^.*x.cpp:1:.*a b|echo 'const char *x = X; int y = "a b"[' >x.cpp; ! cucc -optf words.txt -E x.cpp -o x.ii || sed -n 's/.*"a b".*/x.cpp:1: &/p' x.ii
+-forward-unknown-to-host-compiler|unused variable .unused.|echo 'int main() { int unused; }' >u.cpp; cucc --forward-unknown-to-host-compiler -Wunused u.cpp
+-arch-ls|^compute_70 sm_70 $|cucc --list-gpu-arch; cucc -code-ls
+-dryrun|#. LIBRARIES=|cucc -dryrun option.cu -o never 2>&1; [ ! -e never ]
+END
+if command -v cmake >/dev/null; then
+    check_text "a CMake project" '0 failures 0 failures $' env CUDACXX="$cucc" bash -c \
+        "cp -r '$tests/project' cmake && cmake -S cmake -B built && cmake --build built && built/with_kernels && built/with_shared"
+    check_text "and what is built stays" '!Building' cmake --build built
+    touch cmake/product.h
+    check_text "unless a header has changed" 'Building CUDA object .*shared.dir' cmake --build built
+    check_text "and the same under --check" '^.*100.* Built target with_kernels 0 failures ' env NVCC_APPEND_FLAGS=--check bash -c \
+        "cmake --build built --target with_kernels --clean-first 2>&1 && built/with_kernels && nm built/with_kernels | grep -q cucc_options"
+else
+    number=$((number + 1))
+    echo "ok $number - a CMake project # SKIP no cmake"
+fi
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
 [ ! -e thrust-checked ] || check "Thrust under --check" 0 '^0 failures $' ./thrust-checked
 for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do

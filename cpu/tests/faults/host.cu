@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <semaphore.h>
 #include <cooperative_groups.h>
+#include <mma.h>
+#include <new>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,6 +50,65 @@ __global__ void much_shared(int *data)
 __global__ void __cluster_dims__(2, 1, 1) in_clusters(int *data)
 {
     data[blockIdx.x] = (int)cooperative_groups::this_cluster().block_rank();
+}
+
+/* What a GPU cannot follow. */
+typedef int (*function)(int);
+__device__ int twice(int x)
+{
+    return 2 * x;
+}
+__device__ function twice_on_device = twice;
+__global__ void apply(function f, int *data)
+{
+    data[threadIdx.x] = f(threadIdx.x);
+}
+__global__ void give_function(function *f)
+{
+    *f = twice;
+}
+struct shape {
+    int edge;
+    __host__ __device__ shape(int e) : edge(e)
+    {
+    }
+    __host__ __device__ virtual int area() const
+    {
+        return edge;
+    }
+};
+struct square : shape {
+    __host__ __device__ square(int e) : shape(e)
+    {
+    }
+    __host__ __device__ int area() const override
+    {
+        return edge * edge;
+    }
+};
+__global__ void area_of(shape *s, int *data)
+{
+    *data = s->area(); /* area */
+}
+__global__ void edge_of(shape *s, int *data)
+{
+    *data = s->edge;
+}
+__global__ void make(shape *s)
+{
+    new (s) square(5);
+}
+__global__ void product_of_warp(half *a, float *c)
+{
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 16, 16, 16, half, row_major> f;
+    fragment<matrix_b, 16, 16, 16, half, row_major> g;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    fill_fragment(sum, 0.0f);
+    load_matrix_sync(f, a, 16);
+    load_matrix_sync(g, a, 16);
+    mma_sync(sum, f, g, sum);
+    store_matrix_sync(c, sum, 16, mem_row_major);
 }
 
 /* What a callback touches, and how it wakes the host. */
@@ -245,6 +306,61 @@ int main(int words_count, char **words)
         increment<<<1, N>>>(device);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
+    }
+    if (IS(host_function)) apply<<<1, N>>>(twice, device); /* host_function */
+    if (IS(right_device_function)) {
+        function f;
+        CHECK(cudaMemcpyFromSymbol(&f, twice_on_device, sizeof f));
+        apply<<<1, N>>>(f, device);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+    }
+    if (IS(right_managed_function)) {
+        give_function<<<1, 1>>>((function *)managed);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+        apply<<<1, N>>>(*(function *)managed, device);
+        CHECK(cudaGetLastError());
+    }
+    if (IS(virtual_of_host) || IS(right_copied_object) || IS(right_made_object)) {
+        shape *of_device = (shape *)device;
+        square of_host(7);
+        CHECK(cudaMemcpy(device, (void *)&of_host, sizeof of_host, cudaMemcpyHostToDevice));
+        if (IS(right_made_object)) make<<<1, 1>>>(of_device);
+        CHECK(cudaGetLastError());
+        if (IS(right_copied_object))
+            edge_of<<<1, 1>>>(of_device, device + N / 2);
+        else
+            area_of<<<1, 1>>>(of_device, device + N / 2);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+    }
+    if (IS(right_object_back)) { /* made by the device, where the host had one, and copied there and back */
+        shape *of_device = (shape *)device;
+        square there(7);
+        make<<<1, 1>>>(of_device);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy((void *)&there, device, sizeof there, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(device, (void *)&there, sizeof there, cudaMemcpyHostToDevice));
+        area_of<<<1, 1>>>(of_device, device + N / 2);
+        CHECK(cudaGetLastError());
+    }
+    if (IS(virtual_in_managed)) {
+        area_of<<<1, 1>>>(new (managed) square(7), device);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+    }
+    if (IS(part_of_warp) || IS(right_warp)) {
+        half *a;
+        float *c;
+        CHECK(cudaMalloc(&a, 256 * sizeof *a));
+        CHECK(cudaMalloc(&c, 256 * sizeof *c));
+        CHECK(cudaMemset(a, 0, 256 * sizeof *a));
+        product_of_warp<<<1, IS(right_warp) ? 32 : 4>>>(a, c);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaFree(a));
+        CHECK(cudaFree(c));
     }
     if (IS(host_reads_device)) sum += device[1];                    /* host_reads */
     if (IS(host_writes_device)) device[1] = 4;                      /* host_writes */

@@ -55,6 +55,9 @@ kind() {
     order) echo 'in streams that nothing orders' ;;
     host) echo 'the host (reads|writes) (device memory|a __device__ variable)' ;;
     unchecked) echo ' failed \(.*, and nobody looked at the error' ;;
+    function) echo 'as argument 1 the address of a function that the host has taken' ;;
+    virtual) echo 'it calls at .* a virtual function of an object that the host has made' ;;
+    lanes) echo 'wmma::load_matrix_sync is a function of all 32 lanes of a warp, and 28 lanes are missing' ;;
     leak) echo 'bytes of (device|pinned) memory .* are never freed' ;;
     shared) echo 'bytes of dynamic shared memory are asked for, and a block of a100 has at most' ;;
     clusters) echo 'a100 has no clusters' ;;
@@ -214,6 +217,10 @@ host wrong_direction unchecked direction
 host unchecked_launch unchecked unchecked_launch
 host unchecked_shared unchecked unchecked_shared
 host freed_twice unchecked twice
+host host_function function host_function
+host virtual_of_host virtual area
+host virtual_in_managed virtual area
+host part_of_warp lanes
 host leak leak leak
 host pinned_leak leak pinned_leak
 host too_much_shared shared
@@ -260,6 +267,17 @@ for case in launch_unseen call_unseen; do
     grep -qE "^cucc: note: 1 calls and launches whose errors nobody would see, the first at .*host\.cu:$(line_of host $case)\$" "$work/said" || passed=no
     result "$passed" "host $case: a note"
     count "$passed" note
+done
+
+# of two files, each a module of its own
+echo '__constant__ float more[10000]; __global__ void l(float *p) { *p = more[1]; }' >"$work/more.cu"
+echo '__constant__ float table[SIZE]; __global__ void k(float *p) { *p = table[1]; } int main() { return 0; }' >"$work/table.cu"
+for size in 16384 16385; do
+    (cd "$work" && "$cucc" --check -DSIZE=$size table.cu more.cu -o table && ./table) >"$work/said" 2>&1
+    [ $? = $((size > 16384 ? 23 : 0)) ] && passed=yes || passed=no
+    [ $size = 16384 ] || grep -q 'the __constant__ variables of a file take 65540 bytes up to that of .*table.cu:1, and a GPU has 65536' "$work/said" || passed=no
+    result "$passed" "constants of $((4 * size)) bytes"
+    [ $size = 16384 ] || count "$passed" constants
 done
 
 # the checks themselves must be able to fail
