@@ -2,6 +2,7 @@
  * the handle's stream. Matrices are column by column. Anything that is not here is a compile error. */
 #ifndef CUCC_CUBLAS_V2_H
 #define CUCC_CUBLAS_V2_H
+#include <cucc_set_aside.h>
 #define CUBLAS_API_H_
 
 #include "cuda_runtime.h"
@@ -183,5 +184,6 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
                                       cublas_compute_of(sums), algorithm);
 }
 #endif
+#include <cucc_give_back.h>
 
 #endif

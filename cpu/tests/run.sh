@@ -393,6 +393,36 @@ END
 for libraries in '-lcublas -lm' '-L. -lnone -lcublas'; do
     check "cuBLAS beside other libraries: $libraries" 0 '!.' bash -c "'$cucc' blas.cu $libraries -o blas && ./blas"
 done
+cat >letters.cu <<'END'
+#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cub/cub.cuh>
+#include <cublas_v2.h>
+#include <cuda/barrier>
+#include <cuda/functional>
+#include <cuda/pipeline>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <curand_kernel.h>
+#include <helper_cuda.h>
+#include <helper_image.h>
+#include <helper_math.h>
+#include <mma.h>
+__global__ void add(int *p) { atomicAdd(p, A + B + Z + WIDTH); }
+int main()
+{
+    int *p, is;
+    if (cudaMalloc(&p, 4) || cudaMemset(p, 0, 4)) return 1;
+    add<<<1, 32>>>(p);
+    if (cudaMemcpy(&is, p, 4, cudaMemcpyDeviceToHost)) return 1;
+    printf("%d\n", is);
+    return cudaFree(p);
+}
+END
+read -ra letters < <(printf -- '-D%s=16 ' {A..Z} THREADS VALUE WIDTH)
+check_text "letters that the command line defines are not the headers'" '^2048 $' \
+    bash -c "'$cucc' ${letters[*]} letters.cu -o letters && ./letters"
 printf '__global__ void k() {\n#if __CUDA_ARCH__ >= 900\n    __trap();\n#endif\n}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n' >arch.cu
 check "code for another GPU is left out" 0 'arch.cu:2: note: code for compute capability 9.0 is left out' "$cucc" arch.cu -o arch
 check "code for another GPU that is asked for" 0 '!note' "$cucc" -D__CUCC_ARCH__=900 arch.cu -o arch
