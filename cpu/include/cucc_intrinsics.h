@@ -23,6 +23,56 @@ CUCC_STORE(__stwb)
 CUCC_STORE(__stwt)
 #undef CUCC_LOAD
 #undef CUCC_STORE
+
+namespace cucc
+{
+void spin();
+
+/* ld and st of PTX (ptx.h). A register holds the bits of a type as wide, and a narrower one extended.
+ * Any ORDER but the first says that it meets those of other threads, for which loops wait. */
+enum { alone = -1, relaxed = __ATOMIC_RELAXED, acquires = __ATOMIC_ACQUIRE, releases = __ATOMIC_RELEASE };
+template <class type, class V> void special_set(V &to, type value)
+{
+    static_assert(sizeof(V) >= sizeof(type), "a register that is too narrow");
+    if constexpr (sizeof(V) == sizeof(type))
+        __builtin_memcpy((void *)&to, (const void *)&value, sizeof(type));
+    else
+        to = (V)value;
+}
+template <class type, int order, class... V> void special_ld(const char *from, V &...to)
+{
+    const type *at = (const type *)from;
+    if constexpr (order != alone) spin();
+    auto one = [&] {
+        type value;
+        if constexpr (order != alone)
+            __atomic_load(at, &value, order);
+        else
+            value = *at;
+        at++;
+        return value;
+    };
+    (special_set<type>(to, one()), ...);
+}
+template <class type, int order, class... V> void special_st(char *to, const V &...values)
+{
+    type *at = (type *)to;
+    auto one = [&](const auto &from) {
+        static_assert(sizeof from >= sizeof(type), "a register that is too narrow");
+        type value;
+        if constexpr (sizeof from == sizeof(type))
+            __builtin_memcpy(&value, (const void *)&from, sizeof(type));
+        else
+            value = (type)from;
+        if constexpr (order != alone)
+            __atomic_store(at, &value, order);
+        else
+            *at = value;
+        at++;
+    };
+    (one(values), ...);
+}
+} // namespace cucc
 inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 inline size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }

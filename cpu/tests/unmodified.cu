@@ -296,6 +296,70 @@ static void check_numbers(void)
           fabsf(length(normalize(a)) - 1) < 1e-6f);
 }
 
+/* ---- PTX: loads, stores and the order of operands ------------------------------------------------- */
+
+__global__ void moves(unsigned int *p, float *f, double *d)
+{
+    unsigned int a, b, c, e;
+    int low;
+    short half_word;
+    float x;
+    double y;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4 + 16];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(e)
+                 : "l"(p));
+    asm volatile("st.global.cs.v2.b32 [%0], {%2, %1};" ::"l"(p), "r"(a), "r"(b) : "memory");
+    asm("ld.s8 %0, [%1+8];" : "=r"(low) : "l"(p));
+    asm("ld.global.s16\t%0, [%1+8];\n\t" : "=h"(half_word) : "l"(__cvta_generic_to_global(p)));
+    asm("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(f));
+    asm("ld.global.ca.f64 %0, [%1 + -8];" : "=d"(y) : "l"(d + 1));
+    asm volatile("st.volatile.global.u32 [%0+12], %1;" : : "l"(p), "r"(c - e) : "memory");
+    asm volatile("st.global.wt.f32 [%0], %1;" ::"l"(f), "f"(x + (float)low + (float)half_word));
+    asm volatile("st.f64 [%0], %1;" ::"l"(d), "d"(y * 2));
+    asm("add.u32 %0, %0, 1;" : "+r"(a));
+    asm("bfe.u32 %0, %3, %2, %1;" : "=r"(b) : "r"(4u), "r"(8u), "r"(0xabcdu));
+    asm volatile("st.global.u8 [%0+24], %1;" ::"l"(p), "r"(0x1234u));
+    p[4] = a;
+    p[5] = b;
+}
+
+/* A thread that waits for a word of another warp. */
+__global__ void waits(unsigned int *flag, int *data)
+{
+    unsigned int seen = 0;
+    if (threadIdx.x == 0) {
+        while (seen == 0)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+        *data *= 2;
+    }
+    if (threadIdx.x == 32) {
+        *data = 21;
+        asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(1) : "memory");
+    }
+}
+
+static void check_ptx(void)
+{
+    const unsigned int before[8] = {0, 0, 0xfffffffe, 0, 10, 20, 30, 40};
+    const unsigned int after[8] = {20, 10, 0xfffffffe, (unsigned int)-10, 11, 11, 52, 40};
+    unsigned int *p = managed<unsigned int>(8), *flag = managed<unsigned int>(1);
+    float *f = managed<float>(1);
+    double *d = managed<double>(1);
+    int *data = managed<int>(1);
+    memcpy(p, before, sizeof before);
+    *f = 0.5f;
+    *d = 3;
+    *flag = 0;
+    moves<<<1, 1>>>(p, f, d);
+    waits<<<1, 64>>>(flag, data);
+    CHECK(done() && !memcmp(p, after, sizeof after) && *f == -3.5f && *d == 6 && *data == 42);
+    cudaFree(p);
+    cudaFree(flag);
+    cudaFree(f);
+    cudaFree(d);
+    cudaFree(data);
+}
+
 /* ---- the host -------------------------------------------------------------------------------- */
 
 static void check_host(void)
@@ -416,6 +480,7 @@ int main(int argc, char **argv)
     check_warps();
     check_rounding();
     check_numbers();
+    check_ptx();
     check_host();
     printf("%d failures\n", failures);
     return failures > 0;
