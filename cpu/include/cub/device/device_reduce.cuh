@@ -1,7 +1,7 @@
 /* CUB for the runner: reductions of arrays. */
 #ifndef CUCC_CUB_DEVICE_REDUCE_CUH
 #define CUCC_CUB_DEVICE_REDUCE_CUH
-#include <cucc_set_aside.h>
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -109,6 +109,6 @@ struct DeviceReduce {
     }
 };
 } // namespace cub
-#include <cucc_give_back.h>
+#include "../../cucc_give_back.h"
 
 #endif
