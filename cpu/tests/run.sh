@@ -133,6 +133,32 @@ echo '#include <thrust/pair.h>' >thrust.cu
 if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
     features+=(thrust)
     build thrust "$tests/thrust.cu" -O0
+    cat >along.cu <<'END'
+#include <thrust/functional.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <stdio.h>
+__global__ void sum(const int *x, int *all)
+{
+    using reduce = cub::BlockReduce<int, 64>;
+    __shared__ reduce::TempStorage storage;
+    int whole = reduce(storage).Sum(x[threadIdx.x]);
+    if (threadIdx.x == 0) *all = whole;
+}
+int main()
+{
+    int *x, is;
+    if (cudaMallocManaged(&x, 65 * sizeof *x)) return 1;
+    auto first = thrust::make_counting_iterator(0);
+    thrust::for_each(thrust::device, first, first + 64, [=] __host__ __device__(int i) { x[i] = 2 * i; });
+    sum<<<1, 64>>>(x, x + 64);
+    if (cudaDeviceSynchronize()) return 1;
+    is = x[64];
+    printf("%d\n", is);
+    return cudaFree(x);
+}
+END
+    build along along.cu -O0
     # each takes 23 seconds to compile (and one of CUB above 6): THRUST=all cpu/tests/run.sh
     if [ "${THRUST-}" = all ]; then
         build thrust-sanitized "$tests/thrust.cu" --sanitize
@@ -571,6 +597,7 @@ check_text "counts of a tiled product, appended to a file" "^$product$product\$"
 
 check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
+[ ! -e along ] || check_text "what comes along with Thrust's headers" '^4032 $' ./along
 [ ! -e thrust-checked ] || check "Thrust under --check" 0 '^0 failures $' ./thrust-checked
 for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do
     echo "#include <$header>" >wrong.cu
