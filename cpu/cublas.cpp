@@ -107,8 +107,9 @@ matrix<T> as_columns(const E *a, int lda, bool transposed, int rows, int columns
     return m;
 }
 
-/* C = alpha op(A) op(B) + beta C with sums of type T; C is not read if beta is 0. */
-template <class T, class E, class R>
+/* C = alpha op(A) op(B) + beta C with sums of type T; C is not read if beta is 0. Sums that are kept in another
+ * type S are rounded to it after each 16 products, as a product of tensor cores (m16n8k16) does. */
+template <class T, class E, class R, class S = T>
 void multiply(bool ta, bool tb, int m, int n, int k, T alpha, const E *a, int lda, const E *b,
               int ldb, T beta, R *c, int ldc)
 {
@@ -124,7 +125,15 @@ void multiply(bool ta, bool tb, int m, int n, int k, T alpha, const E *a, int ld
                 size_t j = (size_t)(begin + column);
                 return (T)(tb ? b[(size_t)l * (size_t)ldb + j] : b[j * (size_t)ldb + (size_t)l]);
             };
-            tiles::add_product<T>(m, count, k, of_a, of_b, sum.data());
+            const int depth = std::is_same<S, T>::value ? std::max(k, 1) : 16;
+            for (int at = 0; at < k; at += depth) {
+                tiles::add_product<T>(
+                    m, count, std::min(depth, k - at),
+                    [=](int i, int l) { return of_a(i, at + l); },
+                    [=](int l, int column) { return of_b(at + l, column); }, sum.data());
+                if (!std::is_same<S, T>::value)
+                    for (T &s : sum) s = (T)(S)s;
+            }
             for (int j = 0; j < count; j++) {
                 const T *s = sum.data() + (size_t)j * (size_t)m;
                 R *out = c + (size_t)(begin + j) * (size_t)ldc;
@@ -610,18 +619,19 @@ CUCC_MATRICES(D, double)
 
 /* ---- elements of other types ----------------------------------------------------------------- */
 
-template <class E, class C>
+/* Elements E to C, by sums that are kept in S, which is the type of the factors, too, and made in T. */
+template <class E, class C, class S = float, class T = S>
 static cublasStatus_t mixed(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
-                            int m, int n, int k, const float *alpha, const void *a, int lda,
+                            int m, int n, int k, const void *alpha, const void *a, int lda,
                             long long a_step, const void *b, int ldb, long long b_step,
-                            const float *beta, void *c, int ldc, long long c_step, int count)
+                            const void *beta, void *c, int ldc, long long c_step, int count)
 {
-    factor<float> f(handle, alpha), g(handle, beta);
+    factor<S> f(handle, (const S *)alpha), g(handle, (const S *)beta);
     return put(handle, [=] {
         for (int i = 0; i < count; i++)
-            multiply<float>(op_a != CUBLAS_OP_N, op_b != CUBLAS_OP_N, m, n, k, f.get(),
-                            (const E *)a + i * a_step, lda, (const E *)b + i * b_step, ldb, g.get(),
-                            (C *)c + i * c_step, ldc);
+            multiply<T, E, C, S>(op_a != CUBLAS_OP_N, op_b != CUBLAS_OP_N, m, n, k, (T)f.get(),
+                                 (const E *)a + i * a_step, lda, (const E *)b + i * b_step, ldb,
+                                 (T)g.get(), (C *)c + i * c_step, ldc);
     });
 }
 
@@ -633,23 +643,40 @@ cublasStatus_t cublasGemmStridedBatchedEx(
 {
     CUCC_NEEDS(handle);
     if (!right_shapes(op_a, op_b, m, n, k, lda, ldb, ldc)) return CUBLAS_STATUS_INVALID_VALUE;
-    if (a_type != b_type || compute == CUBLAS_COMPUTE_16F) return CUBLAS_STATUS_NOT_SUPPORTED;
     CUCC_MEMORY(a);
     CUCC_MEMORY(b);
     CUCC_MEMORY(c);
-    if (a_type == CUDA_R_64F && c_type == CUDA_R_64F)
-        return gemm<double>(handle, op_a, op_b, m, n, k, (const double *)alpha, (const double *)a,
-                            lda, a_step, (const double *)b, ldb, b_step, (const double *)beta,
-                            (double *)c, ldc, c_step, count);
-    const float *f = (const float *)alpha, *g = (const float *)beta;
-#define CUCC_MIXED(E, C)                                                                          \
-    return mixed<E, C>(handle, op_a, op_b, m, n, k, f, a, lda, a_step, b, ldb, b_step, g, c, ldc, \
-                       c_step, count)
-    if (a_type == CUDA_R_32F && c_type == CUDA_R_32F) CUCC_MIXED(float, float);
-    if (a_type == CUDA_R_16F && c_type == CUDA_R_16F) CUCC_MIXED(__half, __half);
-    if (a_type == CUDA_R_16F && c_type == CUDA_R_32F) CUCC_MIXED(__half, float);
-    if (a_type == CUDA_R_16BF && c_type == CUDA_R_16BF) CUCC_MIXED(__nv_bfloat16, __nv_bfloat16);
-    if (a_type == CUDA_R_16BF && c_type == CUDA_R_32F) CUCC_MIXED(__nv_bfloat16, float);
+    const int elements = a_type == b_type ? a_type * 100 + c_type : -1, f32 = CUDA_R_32F,
+              f16 = CUDA_R_16F * 100, bf16 = CUDA_R_16BF * 100;
+#define CUCC_MIXED(...)                                                                           \
+    return mixed<__VA_ARGS__>(handle, op_a, op_b, m, n, k, alpha, a, lda, a_step, b, ldb, b_step, \
+                              beta, c, ldc, c_step, count)
+    switch (compute) {
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+        if (elements == CUDA_R_64F * 100 + CUDA_R_64F) CUCC_MIXED(double, double, double);
+        break;
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+        if (elements == f16 + CUDA_R_16F) CUCC_MIXED(__half, __half, __half, float);
+        break;
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+        if (elements == CUDA_R_8I * 100 + CUDA_R_32I) CUCC_MIXED(signed char, int, int);
+        break;
+    default:
+        if (elements == CUDA_R_32F * 100 + f32) CUCC_MIXED(float, float);
+        if (elements == f16 + CUDA_R_16F) CUCC_MIXED(__half, __half);
+        if (elements == f16 + f32) CUCC_MIXED(__half, float);
+        if (elements == bf16 + CUDA_R_16BF) CUCC_MIXED(__nv_bfloat16, __nv_bfloat16);
+        if (elements == bf16 + f32) CUCC_MIXED(__nv_bfloat16, float);
+        if (elements == CUDA_R_8I * 100 + f32) CUCC_MIXED(signed char, float);
+    }
+    fprintf(
+        stderr,
+        "cucc: cublasGemmEx: elements of types %d, %d and %d (cudaDataType) with sums of type %d "
+        "(cublasComputeType_t) are not supported\n",
+        (int)a_type, (int)b_type, (int)c_type, (int)compute);
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
@@ -662,4 +689,24 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
     return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, a_type, lda, 0, b,
                                       b_type, ldb, 0, beta, c, c_type, ldc, 0, 1, compute,
                                       algorithm);
+}
+
+cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                         cublasOperation_t op_b, int m, int n, int k,
+                                         const __half *alpha, const __half *a, int lda,
+                                         long long a_step, const __half *b, int ldb,
+                                         long long b_step, const __half *beta, __half *c, int ldc,
+                                         long long c_step, int count)
+{
+    return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, CUDA_R_16F, lda,
+                                      a_step, b, CUDA_R_16F, ldb, b_step, beta, c, CUDA_R_16F, ldc,
+                                      c_step, count, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+
+cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                           int m, int n, int k, const __half *alpha, const __half *a, int lda,
+                           const __half *b, int ldb, const __half *beta, __half *c, int ldc)
+{
+    return cublasHgemmStridedBatched(handle, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta,
+                                     c, ldc, 0, 1);
 }

@@ -1,10 +1,11 @@
-/* PTX for rewrite.cpp: single instructions that are an expression of C. */
+/* PTX for rewrite.cpp: single instructions that are an expression of C, loads and stores. */
 #ifndef CUCC_PTX_H
 #define CUCC_PTX_H
 
 #include "tokens.h"
 #include <regex.h>
 #include <set>
+#include <sstream>
 
 /* The text of all string literals from I on. */
 static std::string literal_text(long i)
@@ -20,10 +21,10 @@ static std::string literal_text(long i)
 static std::vector<std::string> matches(const char *expression, const std::string &text)
 {
     regex_t compiled;
-    regmatch_t found[5];
+    regmatch_t found[8];
     std::vector<std::string> parts;
     if (regcomp(&compiled, expression, REG_EXTENDED)) abort(); /* the expressions are constants */
-    if (regexec(&compiled, text.c_str(), 5, found, 0) == 0)
+    if (regexec(&compiled, text.c_str(), 8, found, 0) == 0)
         for (const regmatch_t &f : found)
             parts.push_back(
                 f.rm_so < 0 ? "" : text.substr((size_t)f.rm_so, (size_t)(f.rm_eo - f.rm_so)));
@@ -40,8 +41,7 @@ static bool is_ptx(const std::string &code)
                 .empty();
 }
 
-/* Instructions that are an expression of C, with their operands as $1 and so on; all else cannot run
- * here. */
+/* Instructions that are an expression of C, with their arguments as $1 and so on, $0 the result. */
 static const std::map<std::string, std::string> simple_instructions = {
     {"bfe.u32", "::cucc::special_bfe($1, $2, $3)"},
     {"bfi.b32", "::cucc::special_bfi($1, $2, $3, $4)"},
@@ -80,14 +80,134 @@ static std::vector<std::string> asm_operands(long begin, long close)
     return operands;
 }
 
-static std::string with_operands(std::string expression, const std::vector<std::string> &operands)
+/* An instruction as it is written: add.u32 %0, %1, 1; and the operands of its text. */
+struct instruction {
+    std::string name;
+    std::vector<std::string> arguments; /* %0, %%laneid, [%1+4], {%0, %1}, 0x1f */
+};
+
+/* Whether the code is one instruction. */
+static bool parse_instruction(std::string code, instruction &parsed)
 {
-    for (size_t i = 1; i < operands.size(); i++) {
-        std::string name = "$" + std::to_string(i);
-        for (size_t at; (at = expression.find(name)) != expression.npos;)
-            expression.replace(at, name.size(), operands[i]);
+    for (size_t at = 0; (at = code.find('\\', at)) != code.npos; at++)
+        if (at + 1 < code.size() && strchr("ntr", code[at + 1])) code.replace(at, 2, " ");
+    std::vector<std::string> parts =
+        matches("^[[:space:]]*([a-z][A-Za-z0-9_.:]*)([[:space:]]+([^;]*))?;?[[:space:]]*$", code);
+    if (parts.empty()) return false;
+    parsed.name = parts[1];
+    int depth = 0;
+    std::string argument;
+    for (char c : parts[3] + ",") {
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (c == ',' && depth == 0) {
+            if (!argument.empty()) parsed.arguments.push_back(argument);
+            argument.clear();
+        } else if (!isspace((unsigned char)c)) {
+            argument += c;
+        }
     }
-    return expression;
+    return depth == 0;
+}
+
+/* The C of an argument: an operand of the statement or a whole number; empty if it is something else. */
+static std::string expression_of(const std::string &argument,
+                                 const std::vector<std::string> &operands)
+{
+    std::vector<std::string> parts = matches("^%([0-9]+)$", argument);
+    if (!parts.empty() && parts[1].length() < 4) {
+        size_t i = (size_t)std::stoi(parts[1]);
+        return i < operands.size() ? "(" + operands[i] + ")" : "";
+    }
+    return matches("^-?(0x[0-9a-fA-F]+|[0-9]+)U?$", argument).empty() ? "" : argument;
+}
+
+/* The expressions of {%0, %1} or of %0, before each a comma. Empty if one is not known. */
+static std::string list_of(const std::string &argument, const std::vector<std::string> &operands,
+                           size_t expected)
+{
+    bool braces = argument[0] == '{';
+    std::istringstream words(braces ? argument.substr(1, argument.size() - 2) : argument);
+    std::string word, all;
+    for (; std::getline(words, word, ','); expected--) {
+        std::string expression = expression_of(word, operands);
+        if (expression.empty() || expected == 0) return "";
+        all += ", " + expression;
+    }
+    return expected == 0 ? all : "";
+}
+
+/* Loads and stores of generic and global addresses (PTX ISA, ld and st). What says how to cache is of no
+ * meaning here. A shared address has 32 bits in PTX, and is a pointer here. */
+static std::string load_or_store(const instruction &parsed,
+                                 const std::vector<std::string> &operands)
+{
+    static const std::map<std::string, const char *> types = {{"b8", "unsigned char"},
+                                                              {"u8", "unsigned char"},
+                                                              {"s8", "signed char"},
+                                                              {"b16", "unsigned short"},
+                                                              {"u16", "unsigned short"},
+                                                              {"s16", "short"},
+                                                              {"b32", "unsigned int"},
+                                                              {"u32", "unsigned int"},
+                                                              {"s32", "int"},
+                                                              {"b64", "unsigned long long"},
+                                                              {"s64", "long long"},
+                                                              {"u64", "unsigned long long"},
+                                                              {"f32", "float"},
+                                                              {"f64", "double"}};
+    std::vector<std::string> parts =
+        matches("^(ld|st)((\\.(weak|relaxed|acquire|release|volatile|cta|cluster|gpu|sys|global|nc|"
+                "ca|cg|cs|lu|cv|wb|wt|L[12]::[A-Za-z0-9_]+))*)(\\.v([24]))?\\.([bsuf][0-9]+)$",
+                parsed.name);
+    if (parts.empty() || parsed.arguments.size() != 2) return "";
+    bool load = parts[1] == "ld";
+    auto type = types.find(parts[7]);
+    const std::string &address = parsed.arguments[load ? 1 : 0];
+    std::vector<std::string> at =
+        matches("^\\[(%[0-9]+)(\\+?(-?(0x[0-9a-fA-F]+|[0-9]+)))?\\]$", address);
+    if (type == types.end() || at.empty()) return "";
+    std::string pointer = expression_of(at[1], operands), ordering = parts[2];
+    std::string values = list_of(parsed.arguments[load ? 0 : 1], operands,
+                                 parts[6].empty() ? 1 : (size_t)std::stoi(parts[6]));
+    if (pointer.empty() || values.empty()) return "";
+    const bool alone = matches("\\.(relaxed|acquire|release|volatile)(\\.|$)", ordering).empty();
+    const char *order = alone                                        ? "::cucc::alone"
+                        : ordering.find(".acquire") != ordering.npos ? "::cucc::acquires"
+                        : ordering.find(".release") != ordering.npos ? "::cucc::releases"
+                                                                     : "::cucc::relaxed";
+    return std::string("::cucc::special_") + (load ? "ld" : "st") + "<" + type->second + ", " +
+           order + ">((char *)" + pointer + " + " + (at[3].empty() ? "0" : at[3]) + values + ")";
+}
+
+/* What sets the first argument, or only acts; empty for all that needs a GPU. */
+static std::string in_c(const instruction &parsed, const std::vector<std::string> &operands)
+{
+    const std::vector<std::string> &arguments = parsed.arguments;
+    std::string result;
+    auto known = simple_instructions.find(parsed.name);
+    if (known != simple_instructions.end()) {
+        for (size_t i = 0; i < known->second.size(); i++) {
+            char c = known->second[i];
+            if (c != '$') {
+                result += c;
+                continue;
+            }
+            size_t wanted = (size_t)(known->second[++i] - '0');
+            std::string value =
+                wanted < arguments.size() ? expression_of(arguments[wanted], operands) : "";
+            if (value.empty()) return "";
+            result += value;
+        }
+    } else if (parsed.name.compare(0, 4, "mov.") == 0 && arguments.size() == 2 &&
+               arguments[1].compare(0, 2, "%%") == 0 &&
+               special_registers.count(arguments[1].substr(2))) {
+        result = "::cucc::special_" + arguments[1].substr(2) + "()";
+    } else {
+        return load_or_store(parsed, operands);
+    }
+    if (arguments.empty()) return result;
+    std::string to = arguments[0][0] == '%' ? expression_of(arguments[0], operands) : "";
+    return to.empty() ? "" : to + " = " + result;
 }
 
 static void rewrite_asm(long i)
@@ -98,28 +218,17 @@ static void rewrite_asm(long i)
     std::string code = literal_text(next(open)), result;
     if (!is_ptx(code)) return;
     long close = closing(open), end_of_code = next(open);
-    while (end_of_code < close && !is(end_of_code, ":")) end_of_code = next(end_of_code);
-    std::vector<std::string> operands = asm_operands(end_of_code, close);
-    std::vector<std::string> parts =
-        matches("^\\s*([a-z0-9_.]+)\\s*(%0\\s*,?\\s*((%%?\\w+\\s*,?\\s*)*))?;?\\s*$", code);
-    if (!parts.empty()) {
-        std::string instruction = parts[1], rest = parts[3];
-        auto known = simple_instructions.find(instruction);
-        std::string reg = rest.substr(0, rest.find_first_of(" ,;"));
-        if (known != simple_instructions.end())
-            result = with_operands(known->second, operands);
-        else if (instruction.compare(0, 4, "mov.") == 0 && reg.compare(0, 2, "%%") == 0 &&
-                 special_registers.count(reg.substr(2)))
-            result = "::cucc::special_" + reg.substr(2) + "()";
-    }
-    if (result.empty() || result.find('$') != result.npos) {
-        std::string instruction =
-            code.substr(std::min(code.find_first_not_of(" \\tn{"), code.size()));
-        instruction = instruction.substr(0, instruction.find_first_of(" ;\\"));
-        stop(tokens[(size_t)i], ("needs PTX (" + instruction + "), which only a GPU runs").c_str());
+    while (end_of_code < close && !is(end_of_code, ":") && !is(end_of_code, "::"))
+        end_of_code = next(end_of_code);
+    instruction parsed;
+    if (parse_instruction(code, parsed)) result = in_c(parsed, asm_operands(end_of_code, close));
+    if (result.empty()) {
+        std::string name = code.substr(std::min(code.find_first_not_of(" \\tn{"), code.size()));
+        name = name.substr(0, name.find_first_of(" ;\\"));
+        stop(tokens[(size_t)i], ("needs PTX (" + name + "), which only a GPU runs").c_str());
     }
     for (long j = i; j <= close; j = next(j)) text(j) = "";
-    text(i) = operands.empty() ? result : "(" + operands[0] + ") = " + result;
+    text(i) = result;
 }
 
 #endif

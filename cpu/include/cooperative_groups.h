@@ -2,6 +2,7 @@
  * cooperative_groups/tiles.h. */
 #ifndef CUCC_COOPERATIVE_GROUPS_H
 #define CUCC_COOPERATIVE_GROUPS_H
+#include "cucc_set_aside.h"
 
 #include "cuda_runtime.h"
 #include <type_traits>
@@ -494,5 +495,6 @@ template <class T> struct bit_xor {
     }
 };
 } // namespace cooperative_groups
+#include "cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* cuComplex.h of the CPU runner: complex numbers as pairs, and their functions in both precisions. */
 #ifndef CUCC_CUCOMPLEX_H
 #define CUCC_CUCOMPLEX_H
+#include "cucc_set_aside.h"
 
 #include "cuda_runtime.h"
 
@@ -62,5 +63,6 @@ static inline cuComplex make_cuComplex(float x, float y)
 {
     return make_cuFloatComplex(x, y);
 }
+#include "cucc_give_back.h"
 
 #endif

@@ -2,6 +2,7 @@
  * the handle's stream. Matrices are column by column. Anything that is not here is a compile error. */
 #ifndef CUCC_CUBLAS_V2_H
 #define CUCC_CUBLAS_V2_H
+#include "cucc_set_aside.h"
 #define CUBLAS_API_H_
 
 #include "cuda_runtime.h"
@@ -46,7 +47,12 @@ typedef enum cublasGemmAlgo_t {
 #define CUBLAS_GEMM_DFALT CUBLAS_GEMM_DEFAULT
 typedef enum cublasComputeType_t {
     CUBLAS_COMPUTE_16F = 64,
+    CUBLAS_COMPUTE_16F_PEDANTIC = 65,
     CUBLAS_COMPUTE_32F = 68,
+    CUBLAS_COMPUTE_32F_PEDANTIC = 69,
+    CUBLAS_COMPUTE_64F_PEDANTIC = 71,
+    CUBLAS_COMPUTE_32I = 72,
+    CUBLAS_COMPUTE_32I_PEDANTIC = 73,
     CUBLAS_COMPUTE_32F_FAST_16F = 74,
     CUBLAS_COMPUTE_32F_FAST_16BF = 75,
     CUBLAS_COMPUTE_32F_FAST_TF32 = 77,
@@ -141,7 +147,7 @@ CUCC_BLAS(S, s, float)
 CUCC_BLAS(D, d, double)
 #undef CUCC_BLAS
 
-/* Elements of 16, 32 or 64 bits; sums in 32 bits, or in 64 if CUDA_R_64F is the type of all. */
+/* The sums are halves (their factors, too), floats, doubles or, of elements of 8 bits, whole numbers. */
 cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
     const void *alpha, const void *a, cudaDataType a_type, int lda, long long a_step, const void *b,
@@ -151,6 +157,7 @@ static inline cublasComputeType_t cublas_compute_of(cudaDataType sums)
 {
     return sums == CUDA_R_64F   ? CUBLAS_COMPUTE_64F
            : sums == CUDA_R_16F ? CUBLAS_COMPUTE_16F
+           : sums == CUDA_R_32I ? CUBLAS_COMPUTE_32I
                                 : CUBLAS_COMPUTE_32F;
 }
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
@@ -159,6 +166,17 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
                             int ldb, const void *beta, void *c, cudaDataType c_type, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
 #ifdef __cplusplus
+struct __half;
+cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                           int m, int n, int k, const struct __half *alpha, const struct __half *a,
+                           int lda, const struct __half *b, int ldb, const struct __half *beta,
+                           struct __half *c, int ldc);
+cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                         cublasOperation_t op_b, int m, int n, int k,
+                                         const struct __half *alpha, const struct __half *a,
+                                         int lda, long long a_step, const struct __half *b, int ldb,
+                                         long long b_step, const struct __half *beta,
+                                         struct __half *c, int ldc, long long c_step, int count);
 }
 
 /* CUDA 10 named the type of the sums. */
@@ -183,5 +201,6 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
                                       cublas_compute_of(sums), algorithm);
 }
 #endif
+#include "cucc_give_back.h"
 
 #endif

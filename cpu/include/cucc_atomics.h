@@ -106,4 +106,93 @@ CUCC_SWAP(unsigned short)
 #undef CUCC_LOGICAL
 /* clang-format on */
 
+/* ---- the atomics of CUDA 12.8, which name their order and scope ------------------------------------ */
+
+#define __NV_ATOMIC_RELAXED       0
+#define __NV_ATOMIC_CONSUME       1
+#define __NV_ATOMIC_ACQUIRE       2
+#define __NV_ATOMIC_RELEASE       3
+#define __NV_ATOMIC_ACQ_REL       4
+#define __NV_ATOMIC_SEQ_CST       5
+#define __NV_THREAD_SCOPE_THREAD  0
+#define __NV_THREAD_SCOPE_BLOCK   1
+#define __NV_THREAD_SCOPE_CLUSTER 2
+#define __NV_THREAD_SCOPE_DEVICE  3
+#define __NV_THREAD_SCOPE_SYSTEM  4
+
+namespace cucc
+{
+/* The order of an atomic is that of fences around it, which the checks know. */
+template <class F> auto in_order(int order, F act)
+{
+    if (order != __NV_ATOMIC_RELAXED) __threadfence();
+    auto seen = act();
+    if (order != __NV_ATOMIC_RELAXED) __threadfence();
+    return seen;
+}
+} // namespace cucc
+#define CUCC_NV_ATOMIC(name, new_value)                                                        \
+    template <class T, class V>                                                                \
+    T __nv_atomic_fetch_##name(T *address, V given, int order, int = __NV_THREAD_SCOPE_SYSTEM) \
+    {                                                                                          \
+        T value = (T)given;                                                                    \
+        return cucc::in_order(order, [=] {                                                     \
+            return cucc::atomic_update(address, [=](T old) { return (T)(new_value); });        \
+        });                                                                                    \
+    }
+CUCC_NV_ATOMIC(add, old + value)
+CUCC_NV_ATOMIC(sub, old - value)
+CUCC_NV_ATOMIC(and, old &value)
+CUCC_NV_ATOMIC(or, old | value)
+CUCC_NV_ATOMIC(xor, old ^ value)
+CUCC_NV_ATOMIC(max, old > value ? old : value)
+CUCC_NV_ATOMIC(min, old < value ? old : value)
+#undef CUCC_NV_ATOMIC
+template <class T, class V>
+T __nv_atomic_exchange_n(T *address, V value, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return cucc::in_order(order, [=] { return cucc::exchange(address, (T)value); });
+}
+template <class T, class V>
+bool __nv_atomic_compare_exchange_n(T *address, T *expected, V value, bool, int order, int,
+                                    int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    T was = *expected;
+    *expected =
+        cucc::in_order(order, [=] { return cucc::compare_and_swap(address, was, (T)value); });
+    return !memcmp(expected, &was, sizeof was);
+}
+template <class T> T __nv_atomic_load_n(const T *address, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return cucc::in_order(order, [=] {
+        T seen;
+        cucc::spin(); /* for a loop that waits */
+        __atomic_load(address, &seen, __ATOMIC_RELAXED);
+        return seen;
+    });
+}
+template <class T, class V>
+void __nv_atomic_store_n(T *address, V given, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    T value = (T)given;
+    if (order != __NV_ATOMIC_RELAXED) __threadfence();
+    __atomic_store(address, &value, __ATOMIC_RELAXED);
+}
+inline void __nv_atomic_thread_fence(int, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __threadfence();
+}
+
+/* ---- launches that depend on the one before: it has ended here ------------------------------------- */
+
+inline void cudaGridDependencySynchronize()
+{
+}
+inline void cudaTriggerProgrammaticLaunchCompletion()
+{
+}
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)sizeof((condition) ? 1 : 0))
+#endif
+
 #endif

@@ -23,6 +23,56 @@ CUCC_STORE(__stwb)
 CUCC_STORE(__stwt)
 #undef CUCC_LOAD
 #undef CUCC_STORE
+
+namespace cucc
+{
+void spin();
+
+/* ld and st of PTX (ptx.h). A register holds the bits of a type as wide, and a narrower one extended.
+ * Any ORDER but the first says that it meets those of other threads, for which loops wait. */
+enum { alone = -1, relaxed = __ATOMIC_RELAXED, acquires = __ATOMIC_ACQUIRE, releases = __ATOMIC_RELEASE };
+template <class type, class V> void special_set(V &to, type value)
+{
+    static_assert(sizeof(V) >= sizeof(type), "a register that is too narrow");
+    if constexpr (sizeof(V) == sizeof(type))
+        __builtin_memcpy((void *)&to, (const void *)&value, sizeof(type));
+    else
+        to = (V)value;
+}
+template <class type, int order, class... V> void special_ld(const char *from, V &...to)
+{
+    const type *at = (const type *)from;
+    if constexpr (order != alone) spin();
+    auto one = [&] {
+        type value;
+        if constexpr (order != alone)
+            __atomic_load(at, &value, order);
+        else
+            value = *at;
+        at++;
+        return value;
+    };
+    (special_set<type>(to, one()), ...);
+}
+template <class type, int order, class... V> void special_st(char *to, const V &...values)
+{
+    type *at = (type *)to;
+    auto one = [&](const auto &from) {
+        static_assert(sizeof from >= sizeof(type), "a register that is too narrow");
+        type value;
+        if constexpr (sizeof from == sizeof(type))
+            __builtin_memcpy(&value, (const void *)&from, sizeof(type));
+        else
+            value = (type)from;
+        if constexpr (order != alone)
+            __atomic_store(at, &value, order);
+        else
+            *at = value;
+        at++;
+    };
+    (one(values), ...);
+}
+} // namespace cucc
 inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 inline size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
@@ -106,6 +156,8 @@ inline unsigned int __sad(int a, int b, unsigned int c) { return c + (a > b ? (u
 inline unsigned int __usad(unsigned int a, unsigned int b, unsigned int c) { return c + (a > b ? a - b : b - a); }
 namespace cucc
 {
+template <class T> T least(T a, T b) { return b < a ? b : a; }
+template <class T> T most(T a, T b) { return a < b ? b : a; }
 template <class A, class B, class C> C dot_of_bytes(unsigned int a, unsigned int b, C c)
 {
     for (int i = 0; i < 32; i += 8) c += (C)((int)(A)(a >> i) * (int)(B)(b >> i));
@@ -122,6 +174,40 @@ inline int __dp4a(char4 a, char4 b, int c)
 }
 inline unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) { return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
 
+/* Two halves of the first word by two bytes of the second, the lower or the upper ones. */
+#define CUCC_DP2A(name, at)                                                                   \
+    inline int name(int a, int b, int c) { return c + (short)a * (signed char)(b >> at) + (a >> 16) * (signed char)(b >> (at + 8)); } \
+    inline unsigned int name(unsigned int a, unsigned int b, unsigned int c) { return c + (a & 0xffff) * (b >> at & 0xff) + (a >> 16) * (b >> (at + 8) & 0xff); }
+CUCC_DP2A(__dp2a_lo, 0)
+CUCC_DP2A(__dp2a_hi, 16)
+#undef CUCC_DP2A
+inline int __dp2a_lo(short2 a, char4 b, int c) { return c + a.x * (signed char)b.x + a.y * (signed char)b.y; }
+inline int __dp2a_hi(short2 a, char4 b, int c) { return c + a.x * (signed char)b.z + a.y * (signed char)b.w; }
+inline unsigned int __dp2a_lo(ushort2 a, uchar4 b, unsigned int c) { return c + (unsigned int)a.x * b.x + (unsigned int)a.y * b.y; }
+inline unsigned int __dp2a_hi(ushort2 a, uchar4 b, unsigned int c) { return c + (unsigned int)a.x * b.z + (unsigned int)a.y * b.w; }
+
+/* The place of the OFFSET-th bit that is set, from bit BASE upwards, or downwards if it is negative; ~0 if
+ * there are fewer. An offset of 0 asks for bit BASE itself. */
+inline unsigned int __fns(unsigned int mask, unsigned int base, int offset)
+{
+    int step = offset < 0 ? -1 : 1, left = offset == 0 ? 1 : abs(offset);
+    for (int i = (int)base; i >= 0 && i < 32; i += step) {
+        if (mask >> i & 1 && --left == 0) return (unsigned int)i;
+        if (offset == 0) break;
+    }
+    return ~0u;
+}
+
+/* The least and the greatest of three, and of a sum and another. */
+#define CUCC_OF_THREE(name, T, operation, which)                                                        \
+    inline T __vi##operation##3_##name(T a, T b, T c) { return cucc::which(cucc::which(a, b), c); }  \
+    inline T __viadd##operation##_##name(T a, T b, T c) { return cucc::which((T)((unsigned int)a + (unsigned int)b), c); }
+CUCC_OF_THREE(s32, int, max, most)
+CUCC_OF_THREE(s32, int, min, least)
+CUCC_OF_THREE(u32, unsigned int, max, most)
+CUCC_OF_THREE(u32, unsigned int, min, least)
+#undef CUCC_OF_THREE
+
 /* Each byte or each half of a word by itself. */
 #define CUCC_LANES(name, bits, T, U, expression)                                \
     inline unsigned int name(unsigned int left, unsigned int right)             \
@@ -133,6 +219,14 @@ inline unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) { return c + a.x 
             result |= ((unsigned int)(expression) & ones) << i;                 \
         }                                                                       \
         return result;                                                          \
+    }
+/* The sum of the absolute differences of all. */
+#define CUCC_SUM(name, bits, T)                                                 \
+    inline unsigned int name(unsigned int left, unsigned int right)             \
+    {                                                                           \
+        unsigned int sum = 0;                                                   \
+        for (int i = 0; i < 32; i += bits) sum += (unsigned int)abs((T)(left >> i) - (T)(right >> i)); \
+        return sum;                                                             \
     }
 #define CUCC_LANES_OF(n, bits, S, U)                                            \
     CUCC_LANES(__vadd##n, bits, U, U, a + b)                                    \
@@ -146,11 +240,26 @@ inline unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) { return c + a.x 
     CUCC_LANES(__vavgu##n, bits, U, U, (a + b + 1) >> 1)                        \
     CUCC_LANES(__vcmpeq##n, bits, U, U, a == b ? -1 : 0)                        \
     CUCC_LANES(__vcmpgtu##n, bits, U, U, a > b ? -1 : 0)                        \
-    CUCC_LANES(__vcmpltu##n, bits, U, U, a < b ? -1 : 0)
+    CUCC_LANES(__vcmpltu##n, bits, U, U, a < b ? -1 : 0)                        \
+    CUCC_LANES(__vcmpne##n, bits, U, U, a != b ? -1 : 0)                        \
+    CUCC_LANES(__vcmpgeu##n, bits, U, U, a >= b ? -1 : 0)                       \
+    CUCC_LANES(__vcmpleu##n, bits, U, U, a <= b ? -1 : 0)                       \
+    CUCC_LANES(__vcmpgts##n, bits, S, U, a > b ? -1 : 0)                        \
+    CUCC_LANES(__vcmplts##n, bits, S, U, a < b ? -1 : 0)                        \
+    CUCC_LANES(__vcmpges##n, bits, S, U, a >= b ? -1 : 0)                       \
+    CUCC_LANES(__vcmples##n, bits, S, U, a <= b ? -1 : 0)                       \
+    CUCC_LANES(__vhaddu##n, bits, U, U, (a + b) >> 1)                           \
+    CUCC_LANES(__vaddus##n, bits, U, U, cucc::least(a + b, (int)ones))                  \
+    CUCC_LANES(__vsubus##n, bits, U, U, cucc::most(a - b, 0))                   \
+    CUCC_LANES(__vaddss##n, bits, S, U, cucc::least(cucc::most(a + b, -(int)(ones / 2) - 1), (int)(ones / 2))) \
+    CUCC_LANES(__vsubss##n, bits, S, U, cucc::least(cucc::most(a - b, -(int)(ones / 2) - 1), (int)(ones / 2))) \
+    CUCC_SUM(__vsadu##n, bits, U)                                               \
+    CUCC_SUM(__vsads##n, bits, S)
 CUCC_LANES_OF(4, 8, signed char, unsigned char)
 CUCC_LANES_OF(2, 16, short, unsigned short)
 #undef CUCC_LANES_OF
 #undef CUCC_LANES
+#undef CUCC_SUM
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
@@ -185,6 +294,41 @@ inline float norm3df(float a, float b, float c) { return (float)norm3d(a, b, c);
 inline float norm4df(float a, float b, float c, float d) { return (float)norm4d(a, b, c, d); }
 inline double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
 inline float rnorm3df(float a, float b, float c) { return (float)rnorm3d(a, b, c); }
+inline double rnorm4d(double a, double b, double c, double d) { return 1.0 / norm4d(a, b, c, d); }
+inline float rnorm4df(float a, float b, float c, float d) { return (float)rnorm4d(a, b, c, d); }
+inline double norm(int n, const double *a)
+{
+    double length = 0;
+    for (int i = 0; i < n; i++) length = hypot(length, a[i]);
+    return length;
+}
+inline float normf(int n, const float *a)
+{
+    double length = 0;
+    for (int i = 0; i < n; i++) length = hypot(length, (double)a[i]);
+    return (float)length;
+}
+inline double rnorm(int n, const double *a) { return 1.0 / norm(n, a); }
+inline float rnormf(int n, const float *a) { return 1.0f / normf(n, a); }
+/* exp(a^2) erfc(a). The square is split, for its rounding error grows with it; a large argument takes the
+ * asymptotic series, where erfc itself would be 0. */
+inline double erfcx(double a)
+{
+    if (a < 12) {
+        double square = a * a;
+        return a < -26.7 ? (double)INFINITY : exp(square) * erfc(a) * (1 + fma(a, a, -square));
+    }
+    double t = 1 / (2 * a * a), term = 1, sum = 1;
+    for (int i = 1; i < 16; i++) sum += term *= -(2 * i - 1) * t;
+    return sum / (a * 1.77245385090551602730);
+}
+inline float erfcxf(float a) { return (float)erfcx(a); }
+#ifdef __cpp_lib_math_special_functions
+inline double cyl_bessel_i0(double a) { return ::std::cyl_bessel_i(0.0, fabs(a)); }
+inline double cyl_bessel_i1(double a) { return copysign(::std::cyl_bessel_i(1.0, fabs(a)), a); }
+inline float cyl_bessel_i0f(float a) { return (float)cyl_bessel_i0(a); }
+inline float cyl_bessel_i1f(float a) { return (float)cyl_bessel_i1(a); }
+#endif
 inline double sinpi(double a) { double r = remainder(a, 2); return fabs(r) == 1 ? 0.0 : sin(r * 3.14159265358979323846); }
 inline double cospi(double a) { double r = fabs(remainder(a, 2)); return r == 0.5 ? 0.0 : cos(r * 3.14159265358979323846); }
 inline float sinpif(float a) { return (float)sinpi(a); }

@@ -17,7 +17,9 @@
 #ifndef __CUDA_NO_BFLOAT162_OPERATORS__
 #define CUCC_OPERATORS_2
 #endif
+#include "cucc_set_aside.h"
 #include "cucc_float16.h"
+#include "cucc_give_back.h"
 
 inline __nv_bfloat162 __float22bfloat162_rn(float2 a)
 {

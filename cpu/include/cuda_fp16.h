@@ -17,7 +17,9 @@ struct __nv_bfloat16;
 #ifndef __CUDA_NO_HALF2_OPERATORS__
 #define CUCC_OPERATORS_2
 #endif
+#include "cucc_set_aside.h"
 #include "cucc_float16.h"
+#include "cucc_give_back.h"
 
 inline __half2 __float22half2_rn(float2 a)
 {

@@ -64,6 +64,7 @@ CUCC_VECTOR(coshf)
 #endif
 #define CUDART_CB
 
+#include "cucc_set_aside.h"
 #include "cucc_errors.h"
 #include "cucc_vectors.h"
 #include "cucc_types.h"
@@ -81,5 +82,6 @@ CUCC_VECTOR(coshf)
 #include "cucc_directed.h"
 #include "cucc_intrinsics.h"
 #endif
+#include "cucc_give_back.h"
 
 #endif

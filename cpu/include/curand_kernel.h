@@ -3,6 +3,7 @@
  * others ("Parallel Random Numbers: As Easy as 1, 2, 3", 2011). */
 #ifndef CUCC_CURAND_KERNEL_H
 #define CUCC_CURAND_KERNEL_H
+#include "cucc_set_aside.h"
 
 #include "cuda_runtime.h"
 #include "curand.h"
@@ -224,5 +225,6 @@ inline float4 curand_normal4(curandStatePhilox4_32_10_t *state)
     return {a.x, a.y, b.x, b.y};
 }
 /* clang-format on */
+#include "cucc_give_back.h"
 
 #endif

@@ -2,6 +2,7 @@
  * their folder. */
 #ifndef COMMON_HELPER_CUDA_H_
 #define COMMON_HELPER_CUDA_H_
+#include "cucc_set_aside.h"
 
 #include "cuda_runtime.h"
 #include "helper_string.h"
@@ -99,5 +100,6 @@ inline bool checkCudaCapabilities(int major, int minor)
     checkCudaErrors(cudaGetDeviceProperties(&p, device));
     return p.major > major || (p.major == major && p.minor >= minor);
 }
+#include "cucc_give_back.h"
 
 #endif

@@ -2,6 +2,7 @@
  * PPM with 8 bits) as NVIDIA's samples read and write them. */
 #ifndef COMMON_HELPER_IMAGE_H_
 #define COMMON_HELPER_IMAGE_H_
+#include "cucc_set_aside.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,5 +126,6 @@ inline bool sdkSavePPM4ub(const char *name, const unsigned char *data, unsigned 
     free(bytes);
     return written;
 }
+#include "cucc_give_back.h"
 
 #endif

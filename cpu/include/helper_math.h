@@ -2,6 +2,7 @@
  * samples have it. */
 #ifndef HELPER_MATH_H
 #define HELPER_MATH_H
+#include "cucc_set_aside.h"
 
 #include "cuda_runtime.h"
 
@@ -104,5 +105,6 @@ CUCC_FLOATS(float4, 4)
 inline float3 clamp(float3 v, float a, float b) { return {clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b)}; }
 inline float4 clamp(float4 v, float a, float b) { return {clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b), clamp(v.w, a, b)}; }
 /* clang-format on */
+#include "cucc_give_back.h"
 
 #endif

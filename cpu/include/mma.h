@@ -2,6 +2,7 @@
  * by row, is x[E / 32] of lane E % 32; on a GPU that is nobody's business either. */
 #ifndef CUCC_MMA_H
 #define CUCC_MMA_H
+#include "cucc_set_aside.h"
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -160,5 +161,6 @@ void mma_sync(fragment<accumulator, m, n, k, D> &d,
 }
 } // namespace wmma
 } // namespace nvcuda
+#include "cucc_give_back.h"
 
 #endif

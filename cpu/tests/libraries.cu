@@ -195,6 +195,50 @@ static void check_vectors(cublasHandle_t handle)
     cudaFree(on_device);
 }
 
+/* Sums in half precision, whose factors are halves, too, and of whole numbers. */
+static void check_halves(cublasHandle_t handle)
+{
+    const int k = 4096;
+    half *h = managed<half>(k + 16), one = __float2half(1), zero = __float2half(0);
+    half *got = h + k, two = __float2half(2);
+    for (int i = 0; i < k; i++) h[i] = one;
+    h[0] = __float2half(2048);
+    CHECK(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 32, &two, h + 64, CUDA_R_16F, 32,
+                       h + 64, CUDA_R_16F, 32, &zero, got, CUDA_R_16F, 2, CUDA_R_16F,
+                       CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS &&
+          done() && (float)got[0] == 64 && (float)got[3] == 64);
+    CHECK(cublasHgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &one, h + 64, 1, h + 64, 3, &two,
+                      got, 1) == CUBLAS_STATUS_SUCCESS &&
+          done() && (float)got[0] == 3 + 2 * 64);
+    /* 2048 and 256 ones after it: the step of halves is 2 there, and ones that come sixteen at a time are kept;
+     * one in sixteen is lost each time, but not in a float. */
+    for (int i = 1; i < k; i++) h[i] = i % 16 ? zero : one;
+    half *ones = managed<half>(k);
+    for (int i = 0; i < k; i++) ones[i] = one;
+    for (bool floats : {false, true}) {
+        float f = 1, g = 0;
+        const void *alpha = &one, *beta = &zero;
+        if (floats) alpha = &f, beta = &g;
+        CHECK(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, k, alpha, h, CUDA_R_16F, k, ones,
+                           CUDA_R_16F, k, beta, got, CUDA_R_16F, 1,
+                           floats ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_16F,
+                           CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS &&
+              done() && (float)got[0] == (floats ? 2048 + 256 : 2048));
+    }
+    cudaFree(ones);
+    signed char *bytes = managed<signed char>(32);
+    int *whole = managed<int>(4), plus = 1, minus = -1;
+    for (int i = 0; i < 32; i++) bytes[i] = (signed char)(i % 2 ? -128 : 100);
+    whole[0] = 7;
+    CHECK(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 32, &plus, bytes, CUDA_R_8I, 32,
+                       bytes, CUDA_R_8I, 32, &minus, whole, CUDA_R_32I, 1, CUBLAS_COMPUTE_32I,
+                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS &&
+          done() && whole[0] == 16 * (100 * 100 + 128 * 128) - 7);
+    cudaFree(h);
+    cudaFree(bytes);
+    cudaFree(whole);
+}
+
 /* Solves what was multiplied, and mixes types. */
 static void check_others(cublasHandle_t handle)
 {
@@ -252,6 +296,7 @@ static void check_others(cublasHandle_t handle)
                        CUDA_R_16F, 8, &single, c, CUDA_R_32F, 8, CUDA_R_32F,
                        CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS &&
           done());
+    check_halves(handle);
     CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &single, c, 4, c, 8, &nothing, c,
                       8) == CUBLAS_STATUS_INVALID_VALUE);
     void *all[] = {a, x, b, y, h, c};

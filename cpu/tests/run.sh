@@ -133,6 +133,32 @@ echo '#include <thrust/pair.h>' >thrust.cu
 if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
     features+=(thrust)
     build thrust "$tests/thrust.cu" -O0
+    cat >along.cu <<'END'
+#include <thrust/functional.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <stdio.h>
+__global__ void sum(const int *x, int *all)
+{
+    using reduce = cub::BlockReduce<int, 64>;
+    __shared__ reduce::TempStorage storage;
+    int whole = reduce(storage).Sum(x[threadIdx.x]);
+    if (threadIdx.x == 0) *all = whole;
+}
+int main()
+{
+    int *x, is;
+    if (cudaMallocManaged(&x, 65 * sizeof *x)) return 1;
+    auto first = thrust::make_counting_iterator(0);
+    thrust::for_each(thrust::device, first, first + 64, [=] __host__ __device__(int i) { x[i] = 2 * i; });
+    sum<<<1, 64>>>(x, x + 64);
+    if (cudaDeviceSynchronize()) return 1;
+    is = x[64];
+    printf("%d\n", is);
+    return cudaFree(x);
+}
+END
+    build along along.cu -O0
     # each takes 23 seconds to compile (and one of CUB above 6): THRUST=all cpu/tests/run.sh
     if [ "${THRUST-}" = all ]; then
         build thrust-sanitized "$tests/thrust.cu" --sanitize
@@ -393,6 +419,63 @@ END
 for libraries in '-lcublas -lm' '-L. -lnone -lcublas'; do
     check "cuBLAS beside other libraries: $libraries" 0 '!.' bash -c "'$cucc' blas.cu $libraries -o blas && ./blas"
 done
+cat >letters.cu <<'END'
+#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cub/cub.cuh>
+#include <cublas_v2.h>
+#include <cuda/barrier>
+#include <cuda/functional>
+#include <cuda/pipeline>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <curand_kernel.h>
+#include <helper_cuda.h>
+#include <helper_image.h>
+#include <helper_math.h>
+#include <mma.h>
+__global__ void add(int *p) { atomicAdd(p, A + B + Z + WIDTH); }
+int main()
+{
+    int *p, is;
+    if (cudaMalloc(&p, 4) || cudaMemset(p, 0, 4)) return 1;
+    add<<<1, 32>>>(p);
+    if (cudaMemcpy(&is, p, 4, cudaMemcpyDeviceToHost)) return 1;
+    printf("%d\n", is);
+    return cudaFree(p);
+}
+END
+read -ra letters < <(printf -- '-D%s=16 ' {A..Z} THREADS VALUE WIDTH)
+check_text "letters that the command line defines are not the headers'" '^2048 $' \
+    bash -c "'$cucc' ${letters[*]} letters.cu -o letters && ./letters"
+cat >std20.cu <<'END'
+#include <cuda/std/bit>
+#include <cuda/std/bitset>
+#include <cuda/std/cassert>
+#include <cuda/std/concepts>
+#include <cuda/std/numbers>
+#include <cuda/std/span>
+#include <stdio.h>
+template <cuda::std::integral T> __global__ void sum(T *all, cuda::std::span<const T> x)
+{
+    assert(cuda::std::numbers::pi > 3);
+    for (T i : x) *all += cuda::std::popcount((unsigned int)i);
+}
+int main()
+{
+    int *x, is;
+    if (cudaMallocManaged(&x, 4 * sizeof *x)) return 1;
+    x[0] = 0, x[1] = 7, x[2] = 3, x[3] = 1;
+    sum<<<1, 1>>>(x, cuda::std::span<const int>(x + 1, 3));
+    if (cudaDeviceSynchronize()) return 1;
+    is = *x;
+    printf("%d\n", is);
+    return cudaFree(x);
+}
+END
+check_text "headers of cuda::std of C++20" '^6 $' bash -c "'$cucc' -std=c++20 std20.cu -o std20 && ./std20"
+check "which before C++20 say so" 1 'needs -std=c\+\+20' "$cucc" -c std20.cu -o std20.o
 printf '__global__ void k() {\n#if __CUDA_ARCH__ >= 900\n    __trap();\n#endif\n}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n' >arch.cu
 check "code for another GPU is left out" 0 'arch.cu:2: note: code for compute capability 9.0 is left out' "$cucc" arch.cu -o arch
 check "code for another GPU that is asked for" 0 '!note' "$cucc" -D__CUCC_ARCH__=900 arch.cu -o arch
@@ -637,7 +720,10 @@ else
     echo "ok $number - a CMake project # SKIP no cmake"
 fi
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
+[ ! -e along ] || check_text "what comes along with Thrust's headers" '^4032 $' ./along
 [ ! -e thrust-checked ] || check "Thrust under --check" 0 '^0 failures $' ./thrust-checked
+echo '#include <cuda/std/mdspan>' >mdspan.cu
+check "a header of a toolkit's own is named, there or not" 1 'cucc: this program needs cuda/std/mdspan of CCCL' "$cucc" -c mdspan.cu -o mdspan.o
 for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do
     echo "#include <$header>" >wrong.cu
     check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)(, .*libthrust-dev|.*GPU|, which)" "$cucc" wrong.cu -o wrong

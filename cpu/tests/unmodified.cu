@@ -266,6 +266,67 @@ static void check_rounding(void)
           __double2float_rd(0.1) < __double2float_ru(0.1));
 }
 
+/* Another warp waits for the first: by atomics that name their order. */
+__global__ void ordered_atomics(int *word, int *data)
+{
+    cudaGridDependencySynchronize();
+    __builtin_assume(blockDim.x == 64);
+    if (threadIdx.x == 0) {
+        *data = 5;
+        __nv_atomic_store_n(&word[0], 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    } else if (threadIdx.x == 32) {
+        while (!__nv_atomic_load_n(&word[0], __NV_ATOMIC_ACQUIRE)) continue;
+        int expected = 6;
+        word[1] = *data;
+        word[2] = __nv_atomic_compare_exchange_n(&word[3], &expected, 7, false, __NV_ATOMIC_ACQ_REL,
+                                                 __NV_ATOMIC_RELAXED);
+        word[4] = expected;
+    }
+    __nv_atomic_fetch_add(&word[5], 2, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_max(&word[6], (int)threadIdx.x, __NV_ATOMIC_RELAXED);
+    cudaTriggerProgrammaticLaunchCompletion();
+}
+
+static void check_newer(void)
+{
+    const double is[][2] = {{2, 0.25539567631050575},
+                            {10, 0.05614099274382259},
+                            {11.5, 0.048876546895982274},
+                            {12.5, 0.04499209900102792},
+                            {30, 0.01879588886141675}};
+    for (auto &x : is) CHECK(fabs(erfcx(x[0]) / x[1] - 1) < 1e-15);
+    CHECK(erfcx(0.0) == 1 && isinf(erfcx(-30.0)) &&
+          fabs(cyl_bessel_i0(-1.0) - 1.2660658777520084) < 1e-15 &&
+          fabs(cyl_bessel_i1(-1.0) + 0.5651591039924851) < 1e-15);
+    const double side[] = {1, 2, 4, 10};
+    const float sides[] = {3, 4};
+    CHECK(norm(4, side) == 11 && rnorm(4, side) == 1 / 11.0 && normf(2, sides) == 5 &&
+          rnormf(2, sides) == 0.2f && rnorm4d(1, 2, 4, 10) == 1 / 11.0);
+    CHECK(__vsadu4(0x01ff0080, 0x02000090) == 272 && __vsads4(0x01ff0080, 0x02000090) == 18 &&
+          __vsads2(0x8000ffff, 0x7fff0001) == 65537);
+    CHECK(__vcmpne4(0x01020304, 0x01000300) == 0x00ff00ff &&
+          __vcmpges2(0xffff0001, 0x00000001) == 0xffff &&
+          __vcmpleu2(0xffff0001, 0x00000001) == 0xffff);
+    CHECK(__vaddus4(0xff018010, 0x01027f10) == 0xff03ff20 &&
+          __vsubus2(0x00010005, 0x00020003) == 2 &&
+          __vaddss4(0x7f800110, 0x01ff0210) == 0x7f800320 &&
+          __vsubss2(0x80000005, 0x00010003) == 0x80000002 &&
+          __vhaddu4(0xff000301, 0xff010402) == 0xff000301);
+    CHECK(__vimax3_s32(-1, -2, -3) == -1 && __vimin3_u32(7, ~0u, 8) == 7 &&
+          __viaddmax_s32(2, 3, 4) == 5 && __viaddmin_u32(~0u, 3, 4) == 2);
+    CHECK(__dp2a_lo(0x0002ffff, 0x010203ff, 10) == 10 + 1 + 6 &&
+          __dp2a_hi(0x0002ffffu, 0x01020304u, 10u) == 10 + 131070 + 2 &&
+          __dp2a_hi(make_short2(3, -1), make_char4(1, 2, 4, -5), 1) == 18);
+    CHECK(__fns(0x90, 0, 1) == 4 && __fns(0x90, 5, 1) == 7 && __fns(0x90, 0, 3) == ~0u &&
+          __fns(0x90, 31, -2) == 4 && __fns(0x90, 4, 0) == 4 && __fns(0x90, 5, 0) == ~0u);
+    int *word = managed<int>(8);
+    memset(word, 0, 8 * sizeof *word);
+    ordered_atomics<<<1, 64>>>(word, word + 7);
+    CHECK(done() && word[1] == 5 && word[2] == 0 && word[4] == 0 && word[5] == 128 &&
+          word[6] == 63);
+    cudaFree(word);
+}
+
 static void check_numbers(void)
 {
     CHECK(__mul24(-3, 5) == -15 && __umul24(0x1000003u, 2) == 6 && __mulhi(1 << 30, 8) == 2);
@@ -294,6 +355,70 @@ static void check_numbers(void)
     float3 a = make_float3(1, 2, 3), b = cross(a, make_float3(0, 0, 1)) * 2.0f + a;
     CHECK(b.x == 5 && b.y == 0 && b.z == 3 && dot(a, a) == 14 &&
           fabsf(length(normalize(a)) - 1) < 1e-6f);
+}
+
+/* ---- PTX: loads, stores and the order of operands ------------------------------------------------- */
+
+__global__ void moves(unsigned int *p, float *f, double *d)
+{
+    unsigned int a, b, c, e;
+    int low;
+    short half_word;
+    float x;
+    double y;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4 + 16];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(e)
+                 : "l"(p));
+    asm volatile("st.global.cs.v2.b32 [%0], {%2, %1};" ::"l"(p), "r"(a), "r"(b) : "memory");
+    asm("ld.s8 %0, [%1+8];" : "=r"(low) : "l"(p));
+    asm("ld.global.s16\t%0, [%1+8];\n\t" : "=h"(half_word) : "l"(__cvta_generic_to_global(p)));
+    asm("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(f));
+    asm("ld.global.ca.f64 %0, [%1 + -8];" : "=d"(y) : "l"(d + 1));
+    asm volatile("st.volatile.global.u32 [%0+12], %1;" : : "l"(p), "r"(c - e) : "memory");
+    asm volatile("st.global.wt.f32 [%0], %1;" ::"l"(f), "f"(x + (float)low + (float)half_word));
+    asm volatile("st.f64 [%0], %1;" ::"l"(d), "d"(y * 2));
+    asm("add.u32 %0, %0, 1;" : "+r"(a));
+    asm("bfe.u32 %0, %3, %2, %1;" : "=r"(b) : "r"(4u), "r"(8u), "r"(0xabcdu));
+    asm volatile("st.global.u8 [%0+24], %1;" ::"l"(p), "r"(0x1234u));
+    p[4] = a;
+    p[5] = b;
+}
+
+/* A thread that waits for a word of another warp. */
+__global__ void waits(unsigned int *flag, int *data)
+{
+    unsigned int seen = 0;
+    if (threadIdx.x == 0) {
+        while (seen == 0)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+        *data *= 2;
+    }
+    if (threadIdx.x == 32) {
+        *data = 21;
+        asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(1) : "memory");
+    }
+}
+
+static void check_ptx(void)
+{
+    const unsigned int before[8] = {0, 0, 0xfffffffe, 0, 10, 20, 30, 40};
+    const unsigned int after[8] = {20, 10, 0xfffffffe, (unsigned int)-10, 11, 11, 52, 40};
+    unsigned int *p = managed<unsigned int>(8), *flag = managed<unsigned int>(1);
+    float *f = managed<float>(1);
+    double *d = managed<double>(1);
+    int *data = managed<int>(1);
+    memcpy(p, before, sizeof before);
+    *f = 0.5f;
+    *d = 3;
+    *flag = 0;
+    moves<<<1, 1>>>(p, f, d);
+    waits<<<1, 64>>>(flag, data);
+    CHECK(done() && !memcmp(p, after, sizeof after) && *f == -3.5f && *d == 6 && *data == 42);
+    cudaFree(p);
+    cudaFree(flag);
+    cudaFree(f);
+    cudaFree(d);
+    cudaFree(data);
 }
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -416,6 +541,8 @@ int main(int argc, char **argv)
     check_warps();
     check_rounding();
     check_numbers();
+    check_ptx();
+    check_newer();
     check_host();
     printf("%d failures\n", failures);
     return failures > 0;

@@ -1,6 +1,7 @@
 /* Copies by all threads of a group, done when the call returns; wait makes them seen by all. */
 #ifndef CUCC_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #define CUCC_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
+#include "../cucc_set_aside.h"
 
 #include "../cooperative_groups.h"
 #include "../cuda/barrier"
@@ -34,5 +35,6 @@ void wait_prior(const G &group, const char *file = __builtin_FILE(), int line = 
     sync(group, file, line);
 }
 } // namespace cooperative_groups
+#include "../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* Sums and the like over the lanes of a group. */
 #ifndef CUCC_COOPERATIVE_GROUPS_REDUCE_H
 #define CUCC_COOPERATIVE_GROUPS_REDUCE_H
+#include "../cucc_set_aside.h"
 
 #include "../cooperative_groups.h"
 
@@ -37,5 +38,6 @@ template <class G, class T> T reduce(const G &group, T value)
     return reduce(group, value, plus<T>());
 }
 } // namespace cooperative_groups
+#include "../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* Prefix sums and the like over the lanes of a group. */
 #ifndef CUCC_COOPERATIVE_GROUPS_SCAN_H
 #define CUCC_COOPERATIVE_GROUPS_SCAN_H
+#include "../cucc_set_aside.h"
 
 #include "../cooperative_groups.h"
 
@@ -54,5 +55,6 @@ template <class G, class T> T exclusive_scan(const G &group, T value)
     return exclusive_scan(group, value, plus<T>());
 }
 } // namespace cooperative_groups
+#include "../cucc_give_back.h"
 
 #endif

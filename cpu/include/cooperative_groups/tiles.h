@@ -1,6 +1,7 @@
 /* Tiles of more than a warp, up to a block. Included by cooperative_groups.h. */
 #ifndef CUCC_COOPERATIVE_GROUPS_TILES_H
 #define CUCC_COOPERATIVE_GROUPS_TILES_H
+#include "../cucc_set_aside.h"
 
 namespace cooperative_groups
 {
@@ -144,5 +145,6 @@ struct has_warps<thread_block_tile<tile_size, parent>> : std::bool_constant<(til
 };
 } // namespace details
 } // namespace cooperative_groups
+#include "../cucc_give_back.h"
 
 #endif

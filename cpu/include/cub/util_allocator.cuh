@@ -2,6 +2,7 @@
  * memory that a program still uses after it gave it back is found. */
 #ifndef CUCC_CUB_UTIL_ALLOCATOR_CUH
 #define CUCC_CUB_UTIL_ALLOCATOR_CUH
+#include "../cucc_set_aside.h"
 
 #include "util_debug.cuh"
 
@@ -61,5 +62,6 @@ struct CachingDeviceAllocator {
     }
 };
 } // namespace cub
+#include "../cucc_give_back.h"
 
 #endif

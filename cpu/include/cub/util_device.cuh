@@ -1,6 +1,7 @@
 /* CUB for the runner: what it tells of devices. */
 #ifndef CUCC_CUB_UTIL_DEVICE_CUH
 #define CUCC_CUB_UTIL_DEVICE_CUH
+#include "../cucc_set_aside.h"
 
 #include "util_debug.cuh"
 
@@ -39,5 +40,6 @@ cudaError_t MaxSmOccupancy(int &blocks, K kernel, int threads, int dynamic_share
                                                          (size_t)dynamic_shared);
 }
 } // namespace cub
+#include "../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: keys of radix sorts as whole numbers. */
 #ifndef CUCC_CUB_UTIL_KEYS_H
 #define CUCC_CUB_UTIL_KEYS_H
+#include "../cucc_set_aside.h"
 
 #include "util_type.cuh"
 
@@ -35,5 +36,6 @@ template <class K> key_bits<K> key_digits(const K &key, int begin, int end, bool
 }
 } // namespace runner
 } // namespace cub
+#include "../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: numbers of lanes and warps, and shuffles of values of any size. */
 #ifndef CUCC_CUB_UTIL_PTX_CUH
 #define CUCC_CUB_UTIL_PTX_CUH
+#include "../cucc_set_aside.h"
 
 #include "util_type.cuh"
 
@@ -100,5 +101,6 @@ template <int WIDTH, class T> T ShuffleIndex(T value, int lane, unsigned int mas
     return runner::shuffle(mask, value, warp.first + lane % WIDTH);
 }
 } // namespace cub
+#include "../cucc_give_back.h"
 
 #endif

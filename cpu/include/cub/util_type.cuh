@@ -2,6 +2,7 @@
  * mean; the code is the runner's own. */
 #ifndef CUCC_CUB_UTIL_TYPE_CUH
 #define CUCC_CUB_UTIL_TYPE_CUH
+#include "../cucc_set_aside.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -160,5 +161,6 @@ template <class T, class In, class N, class Op> T reduce_range(In in, N begin, N
 }
 } // namespace runner
 } // namespace cub
+#include "../cucc_give_back.h"
 
 #endif

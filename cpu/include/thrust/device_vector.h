@@ -1,8 +1,9 @@
-/* Thrust's, with the execution policies that come along where the backend is CUDA's. */
-#ifndef CUCC_THRUST_DEVICE_VECTOR_H
-#define CUCC_THRUST_DEVICE_VECTOR_H
-
+/* Thrust's, and what comes along (cucc_along.h). */
+#if defined(CUCC_THRUST_WITHIN) || __INCLUDE_LEVEL__ > 3
 #include_next <thrust/device_vector.h>
-#include <thrust/execution_policy.h>
-
+#else
+#define CUCC_THRUST_WITHIN
+#include_next <thrust/device_vector.h>
+#undef CUCC_THRUST_WITHIN
+#include "cucc_along.h"
 #endif

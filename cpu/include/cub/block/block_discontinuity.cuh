@@ -1,6 +1,7 @@
 /* CUB for the runner: flags where neighbours of a block's items, in blocked arrangement, differ. */
 #ifndef CUCC_CUB_BLOCK_DISCONTINUITY_CUH
 #define CUCC_CUB_BLOCK_DISCONTINUITY_CUH
+#include "../../cucc_set_aside.h"
 
 #include "block_shape.h"
 
@@ -81,5 +82,6 @@ template <class T, int X, int Y = 1, int Z = 1, int ARCH = 0> class BlockDiscont
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

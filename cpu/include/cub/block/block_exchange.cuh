@@ -2,6 +2,7 @@
  * I of thread T is blocked T * N + I, striped I * threads + T; warp-striped is striped within a warp. */
 #ifndef CUCC_CUB_BLOCK_EXCHANGE_CUH
 #define CUCC_CUB_BLOCK_EXCHANGE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "block_shape.h"
 
@@ -108,5 +109,6 @@ class BlockExchange
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

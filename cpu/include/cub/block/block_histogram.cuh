@@ -1,6 +1,7 @@
 /* CUB for the runner: histograms of a block's items, in memory of the program's. */
 #ifndef CUCC_CUB_BLOCK_HISTOGRAM_CUH
 #define CUCC_CUB_BLOCK_HISTOGRAM_CUH
+#include "../../cucc_set_aside.h"
 
 #include "block_shape.h"
 
@@ -44,5 +45,6 @@ class BlockHistogram
     shape block;
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

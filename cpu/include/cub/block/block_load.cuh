@@ -1,6 +1,7 @@
 /* CUB for the runner: loads of a block's tile, with a bound and a value for what lies behind it. */
 #ifndef CUCC_CUB_BLOCK_LOAD_CUH
 #define CUCC_CUB_BLOCK_LOAD_CUH
+#include "../../cucc_set_aside.h"
 
 #include "block_exchange.cuh"
 
@@ -136,5 +137,6 @@ class BlockLoad
     shape block;
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -2,6 +2,7 @@
  * in order. */
 #ifndef CUCC_CUB_BLOCK_RADIX_SORT_CUH
 #define CUCC_CUB_BLOCK_RADIX_SORT_CUH
+#include "../../cucc_set_aside.h"
 
 #include <algorithm>
 #include "../util_keys.h"
@@ -108,5 +109,6 @@ class BlockRadixSort
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

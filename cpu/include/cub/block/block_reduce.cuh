@@ -2,6 +2,7 @@
  * used again before a barrier, as on a GPU. */
 #ifndef CUCC_CUB_BLOCK_REDUCE_CUH
 #define CUCC_CUB_BLOCK_REDUCE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../warp/warp_reduce.cuh"
 #include "block_shape.h"
@@ -74,5 +75,6 @@ class BlockReduce
     shape block;
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

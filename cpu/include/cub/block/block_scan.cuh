@@ -2,6 +2,7 @@
  * arrangement. Storage must not be used again before a barrier, as on a GPU. */
 #ifndef CUCC_CUB_BLOCK_SCAN_CUH
 #define CUCC_CUB_BLOCK_SCAN_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../warp/warp_scan.cuh"
 #include "block_shape.h"
@@ -204,5 +205,6 @@ class BlockScan
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: what the parts for blocks have in common. */
 #ifndef CUCC_CUB_BLOCK_SHAPE_H
 #define CUCC_CUB_BLOCK_SHAPE_H
+#include "../../cucc_set_aside.h"
 
 #include "../thread/thread_operators.cuh"
 #include "../thread/thread_reduce.cuh"
@@ -30,5 +31,6 @@ template <class Storage> Storage &private_storage()
 }
 } // namespace runner
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

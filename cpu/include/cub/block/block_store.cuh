@@ -1,6 +1,7 @@
 /* CUB for the runner: stores of a block's tile, with a bound. */
 #ifndef CUCC_CUB_BLOCK_STORE_CUH
 #define CUCC_CUB_BLOCK_STORE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "block_load.cuh"
 
@@ -86,5 +87,6 @@ class BlockStore
     shape block;
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

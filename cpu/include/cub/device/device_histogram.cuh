@@ -1,6 +1,7 @@
 /* CUB for the runner: histograms of samples, in bins of one width or between given levels. */
 #ifndef CUCC_CUB_DEVICE_HISTOGRAM_CUH
 #define CUCC_CUB_DEVICE_HISTOGRAM_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -119,5 +120,6 @@ struct DeviceHistogram {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -2,6 +2,7 @@
  * in the reverse order. */
 #ifndef CUCC_CUB_DEVICE_PARTITION_CUH
 #define CUCC_CUB_DEVICE_PARTITION_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -40,5 +41,6 @@ struct DevicePartition {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -2,6 +2,7 @@
  * order. */
 #ifndef CUCC_CUB_DEVICE_RADIX_SORT_CUH
 #define CUCC_CUB_DEVICE_RADIX_SORT_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../util_keys.h"
 #include "device_work.h"
@@ -168,5 +169,6 @@ struct DeviceRadixSort {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: reductions of arrays. */
 #ifndef CUCC_CUB_DEVICE_REDUCE_CUH
 #define CUCC_CUB_DEVICE_REDUCE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -108,5 +109,6 @@ struct DeviceReduce {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

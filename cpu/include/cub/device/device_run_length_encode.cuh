@@ -1,6 +1,7 @@
 /* CUB for the runner: the runs of equal items in an array. */
 #ifndef CUCC_CUB_DEVICE_RUN_LENGTH_ENCODE_CUH
 #define CUCC_CUB_DEVICE_RUN_LENGTH_ENCODE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -55,5 +56,6 @@ struct DeviceRunLengthEncode {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

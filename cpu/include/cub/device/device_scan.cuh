@@ -1,6 +1,7 @@
 /* CUB for the runner: prefix sums and the like of arrays; in place, too. */
 #ifndef CUCC_CUB_DEVICE_SCAN_CUH
 #define CUCC_CUB_DEVICE_SCAN_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -89,5 +90,6 @@ struct DeviceScan {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: reductions of segments, which begin and end at given offsets. */
 #ifndef CUCC_CUB_DEVICE_SEGMENTED_REDUCE_CUH
 #define CUCC_CUB_DEVICE_SEGMENTED_REDUCE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -46,5 +47,6 @@ struct DeviceSegmentedReduce {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: the items of an array that are selected, in their order; in place, too. */
 #ifndef CUCC_CUB_DEVICE_SELECT_CUH
 #define CUCC_CUB_DEVICE_SELECT_CUH
+#include "../../cucc_set_aside.h"
 
 #include "device_work.h"
 
@@ -81,5 +82,6 @@ struct DeviceSelect {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

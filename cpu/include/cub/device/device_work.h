@@ -2,6 +2,7 @@
  * stream, so that order, errors and checks are those of kernels. */
 #ifndef CUCC_CUB_DEVICE_WORK_H
 #define CUCC_CUB_DEVICE_WORK_H
+#include "../../cucc_set_aside.h"
 
 #include "../iterator/counting_input_iterator.cuh"
 #include "../thread/thread_operators.cuh"
@@ -36,5 +37,6 @@ inline bool asks_for_size(void *temp, size_t &bytes, size_t wanted = 1)
 }
 } // namespace runner
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: iterators that need no memory, or change what they read. */
 #ifndef CUCC_CUB_ITERATORS_CUH
 #define CUCC_CUB_ITERATORS_CUH
+#include "../../cucc_set_aside.h"
 
 #include "random_iterator.h"
 
@@ -161,5 +162,6 @@ template <class O = ptrdiff_t> struct DiscardOutputIterator {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

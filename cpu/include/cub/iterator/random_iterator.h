@@ -2,6 +2,7 @@
  * place(), a number by which two of them are compared. */
 #ifndef CUCC_CUB_RANDOM_ITERATOR_H
 #define CUCC_CUB_RANDOM_ITERATOR_H
+#include "../../cucc_set_aside.h"
 
 #include "../thread/thread_load.cuh"
 
@@ -90,5 +91,6 @@ template <class D, class T, class O> struct random_iterator {
 };
 } // namespace runner
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: loads and stores with a hint to the caches, which only volatile ones heed. */
 #ifndef CUCC_CUB_THREAD_LOAD_CUH
 #define CUCC_CUB_THREAD_LOAD_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../util_type.cuh"
 
@@ -24,5 +25,6 @@ template <CacheStoreModifier MODIFIER, class O, class T> void ThreadStore(O to, 
         *to = value;
 }
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

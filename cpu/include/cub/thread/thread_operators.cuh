@@ -1,6 +1,7 @@
 /* CUB for the runner: its function objects. */
 #ifndef CUCC_CUB_THREAD_OPERATORS_CUH
 #define CUCC_CUB_THREAD_OPERATORS_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../util_type.cuh"
 
@@ -74,5 +75,6 @@ template <class Op> struct SwizzleScanOp {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* CUB for the runner: the items of one thread, by OP, in their order. */
 #ifndef CUCC_CUB_THREAD_REDUCE_CUH
 #define CUCC_CUB_THREAD_REDUCE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "thread_operators.cuh"
 
@@ -23,5 +24,6 @@ namespace internal /* where CUB has them, too, since its version 2.3 */
 using cub::ThreadReduce;
 }
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

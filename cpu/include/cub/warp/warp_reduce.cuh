@@ -1,6 +1,7 @@
 /* CUB for the runner: reductions over the lanes of a warp. The result is that of the first lane. */
 #ifndef CUCC_CUB_WARP_REDUCE_CUH
 #define CUCC_CUB_WARP_REDUCE_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../thread/thread_operators.cuh"
 #include "../util_ptx.cuh"
@@ -78,5 +79,6 @@ template <class T, int WIDTH = 32, int ARCH = 0> struct WarpReduce {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif

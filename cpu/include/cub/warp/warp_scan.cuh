@@ -1,6 +1,7 @@
 /* CUB for the runner: prefix sums and the like over the lanes of a warp. */
 #ifndef CUCC_CUB_WARP_SCAN_CUH
 #define CUCC_CUB_WARP_SCAN_CUH
+#include "../../cucc_set_aside.h"
 
 #include "../thread/thread_operators.cuh"
 #include "../util_ptx.cuh"
@@ -118,5 +119,6 @@ template <class T, int WIDTH = 32, int ARCH = 0> struct WarpScan {
     }
 };
 } // namespace cub
+#include "../../cucc_give_back.h"
 
 #endif
