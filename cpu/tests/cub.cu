@@ -390,6 +390,84 @@ static void check_flags_and_bins(void)
     cudaFree(in), cudaFree(heads), cudaFree(tails), cudaFree(bins);
 }
 
+/* IN has 3 items for each of 40 threads, of which the first 100 are valid for the partial tiles. */
+static __global__ void neighbours(const int *in, int *out)
+{
+    using shuffle = cub::BlockShuffle<int, 40>;
+    using difference = cub::BlockAdjacentDifference<int, 40>;
+    __shared__ shuffle::TempStorage for_shuffle[4];
+    __shared__ difference::TempStorage for_difference[4];
+    int x[3], t = threadIdx.x, moved[5][3], one[2] = {-1, -1}, suffix, prefix;
+    auto minus = [](int a, int b) { return a - b; };
+    for (int i = 0; i < 3; i++) x[i] = in[3 * t + i], moved[0][i] = moved[1][i] = -1;
+    shuffle(for_shuffle[0]).Up(x, moved[0], suffix);
+    shuffle(for_shuffle[1]).Down(x, moved[1], prefix);
+    shuffle(for_shuffle[2]).Offset(t, one[0], -2);
+    shuffle(for_shuffle[3]).Rotate(t, one[1], 39);
+    difference(for_difference[0]).SubtractLeft(x, moved[2], minus, 5);
+    difference(for_difference[1]).SubtractRightPartialTile(x, moved[3], minus, 100);
+    difference(for_difference[2]).SubtractLeftPartialTile(x, moved[4], minus, 100);
+    difference(for_difference[3]).SubtractRight(x, x, minus);
+    int place = 0;
+    for (auto &m : moved)
+        for (int i = 0; i < 3; i++) out[place++ * 40 + t] = m[i];
+    for (int i : {one[0], one[1], suffix, prefix, x[0], x[2]}) out[place++ * 40 + t] = i;
+}
+
+static void check_neighbours(void)
+{
+    const int n = 120;
+    int *in = managed<int>(n), *out = poisoned<int>(21 * 40), wrong = 0;
+    for (int i = 0; i < n; i++) in[i] = random_number(1000);
+    neighbours<<<1, 40>>>(in, out);
+    CHECK(done());
+    for (int i = 0; i < n; i++) {
+        int t = i / 3, *at = out + i % 3 * 40 + t, *of_thread = out + 15 * 40 + t;
+        wrong += at[0] != (i ? in[i - 1] : -1) || at[120] != (i < n - 1 ? in[i + 1] : -1);
+        wrong += at[240] != in[i] - (i ? in[i - 1] : 5);
+        wrong += at[360] != in[i] - (i < 99 ? in[i + 1] : 0);
+        wrong += at[480] != in[i] - (i && i < 100 ? in[i - 1] : 0);
+        wrong += of_thread[0] != (t < 2 ? -1 : t - 2) || of_thread[40] != (t + 39) % 40;
+        wrong += of_thread[80] != in[n - 1] || of_thread[120] != in[0];
+        if (i % 3 == 0) wrong += of_thread[160] != in[i] - in[i + 1];
+        if (i % 3 == 2) wrong += of_thread[200] != in[i] - (i < n - 1 ? in[i + 1] : 0);
+    }
+    CHECK(wrong == 0);
+    cudaFree(in), cudaFree(out);
+}
+
+/* Warps of 16 lanes reverse the order of 37 items, read striped and written blocked. */
+static __global__ void of_warps(const int *in, int *out)
+{
+    using load = cub::WarpLoad<int, 3, cub::WARP_LOAD_STRIPED, 16>;
+    using store = cub::WarpStore<int, 3, cub::WARP_STORE_TRANSPOSE, 16>;
+    __shared__ load::TempStorage for_load[2];
+    __shared__ store::TempStorage for_store[2];
+    int x[3], w = threadIdx.x / 16;
+    load(for_load[w]).Load(in + 37 * w, x, 37, -7);
+    store(for_store[w]).Store(out + 48 * w, x, 47);
+}
+
+static void check_warp_moves(void)
+{
+    int *in = managed<int>(74), *out = poisoned<int>(96), untouched = out[47], wrong = 0;
+    for (int i = 0; i < 74; i++) in[i] = i;
+    of_warps<<<1, 32>>>(in, out);
+    CHECK(done());
+    for (int i = 0; i < 96; i++) {
+        int from = i % 48 / 3 + i % 3 * 16, value = from < 37 ? i / 48 * 37 + from : -7;
+        wrong += out[i] != (i % 48 == 47 ? untouched : value);
+    }
+    CHECK(wrong == 0);
+    for (int i = 0; i < 74; i++) in[i] = i;
+    CHECK(cub::DeviceFor::ForEachN(in, 10, [] __device__(int &x) { x *= 2; }) == cudaSuccess);
+    CHECK(cub::DeviceFor::Bulk(10, [=] __device__(int i) { in[i] += 1; }) == cudaSuccess);
+    CHECK(cub::DeviceFor::ForEachCopy(in, in + 9, [=] __device__(int x) { in[9] += x; }) ==
+          cudaSuccess);
+    CHECK(done() && in[3] == 7 && in[10] == 10 && in[9] == 19 + 81);
+    cudaFree(in), cudaFree(out);
+}
+
 /* ---- devices ----------------------------------------------------------------------------------- */
 
 static cub::CachingDeviceAllocator allocator;
@@ -679,6 +757,8 @@ int main(void)
     check_block_sort<int>();
     check_block_sort<float>();
     check_flags_and_bins();
+    check_neighbours();
+    check_warp_moves();
     for (int n : {0, 1, 31, 1000, 100003}) {
         check_device_reduce<int>(n);
         check_device_reduce<float>(n);

@@ -1,0 +1,2 @@
+/* With WarpLoad. */
+#include "warp_load.cuh"
