@@ -1,4 +1,5 @@
 /* The parts of CUB that the runner has, beside plain loops. */
+#include <cub/block/block_shuffle.cuh>
 #include <cub/cub.cuh>
 #include <algorithm>
 #include <vector>
