@@ -5,6 +5,7 @@
 # left out everywhere.
 # shellcheck disable=SC2016,SC2046,SC2317,SC2329 # CMake's $, pkg-config's words, functions called through check
 . "$(dirname "$0")/tap.bash"
+[[ $(turns pip cmake) = *cmake* ]] || skip_all "CMake, pkg-config, installation" "$other_turn" # tests/pip.sh has the other days
 root=$PWD work=$PWD/$work # some of what follows changes folders
 
 passed() { "$@" | tee "$work/said.txt" && [ "${PIPESTATUS[0]}" = 0 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]; }

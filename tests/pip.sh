@@ -5,6 +5,7 @@
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
+[[ $(turns pip cmake) = *pip* ]] || skip_all "pip install" "$other_turn" # tests/cmake.sh has the other days
 python3 -m pip --version >/dev/null 2>&1 || skip_all "pip install" "there is no python3 with pip"
 outside=$(mktemp -d) || exit 1
 trap 'rm -rf "$outside"' EXIT
