@@ -3,7 +3,7 @@
    Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
-/* The instances of KERNEL THIN FLOAT, for hooks and plans, are behind all others. */
+/* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
 enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 
 /* Where KERNEL THIN FLOAT has its workspace, by bytes from its begin; and all bytes. */
