@@ -1,16 +1,14 @@
 /* 01_global.cu - C = alpha A B + beta C, row-major, straight from the formula.
-   Bottleneck: nothing yet to compare with. A warp is 32 neighbours of threadIdx.x.
-   Changes:    the start. One thread, one element of C: a row of A times a column of B.
-   Expected:   lanes of a warp read 32 rows of A, so 32 sectors for 128 bytes: far below memory speed.
+   Bottleneck: nothing is measured yet; a warp is 32 neighbours of threadIdx.x.
+   Changes:    one thread computes one element of C: a row of A times a column of B.
+   Expected:   lanes lie below each other, so a load of A takes 32 sectors of 32 bytes, not 1.
    came:       */
-#include <cuda_runtime.h>
-
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 
 enum { TILE = 32 };
 
-/* Grid M/32 x N/32, blocks of 32 x 32. Threads of a warp have rows below each other. */
+/* Grid M/32 x N/32, blocks of 32 x 32. */
 __global__ void kernel(int M, int N, int K, float alpha, const float *A, const float *B, float beta,
                        float *C)
 {
