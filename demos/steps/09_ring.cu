@@ -10,17 +10,17 @@ typedef float out_t; /* elements of C, sums, alpha and beta */
 enum { TILE = 128, DEPTH = 16, STAGES = 2, OWN = 8, THREADS = 256 };
 enum { PITCH = TILE + 4, FAR = 64 };
 
-/* Begins to copy 4 floats to a tile, of which `inside` lie within the matrix; zeros for the others. */
-static __device__ void copy4(float *to, const float *from, int inside, bool aligned)
+/* Begins to copy 4 bytes to a tile (PTX ISA, cp.async); zeros beyond an edge. */
+static __device__ void copy(float *to, const float *from, bool inside)
 {
-    if (aligned && inside >= 4)
-        __pipeline_memcpy_async(to, from, 16);
-    else
-        for (int n = 0; n < 4; n++)
-            if (n < inside)
-                __pipeline_memcpy_async(to + n, from + n, 4);
-            else
-                to[n] = 0;
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(inside ? 4 : 0));
+#else
+    if (inside) __pipeline_memcpy_async(to, from, 4);
+    if (!inside) *to = 0;
+#endif
 }
 
 static __device__ void read4(float *to, const float *tile)
@@ -37,25 +37,23 @@ __global__ void __launch_bounds__(THREADS, 2)
     __shared__ __align__(16) float a[STAGES][DEPTH][PITCH], b[STAGES][DEPTH][TILE];
     int t = threadIdx.x, row = blockIdx.y * TILE, col = blockIdx.x * TILE;
     int i = t / 16 * 4, j = t % 16 * 4; /* its first element of the tile */
-    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32 * 4; /* what it copies */
+    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32; /* what it copies */
     const float *p[4], *from = B + (size_t)b_k * N + col + b_col;
     for (int r = 0; r < 4; r++) p[r] = A + (size_t)min(row + a_row + 32 * r, M - 1) * K + a_k;
     float sum[OWN][OWN] = {{0}}, x[OWN], y[OWN];
-    for (int k0 = (1 - STAGES) * DEPTH, now = 0, next = 0; k0 < K; k0 += DEPTH) {
+    for (int k0 = (1 - STAGES) * DEPTH, next = 0; k0 < K; k0 += DEPTH) {
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads(); /* these tiles are complete, and nobody reads the next ones any more */
         for (int d = 0, k = k0 + (STAGES - 1) * DEPTH; d < DEPTH; d += 8, k += 8) {
             for (int r = 0; r < 4; p[r++] += 8)
-                if (k + a_k < K)
-                    __pipeline_memcpy_async(&a[next][d + a_k][a_row + 32 * r], p[r], 4);
-                else
-                    a[next][d + a_k][a_row + 32 * r] = 0;
-            copy4(&b[next][d + b_k][b_col], from, k + b_k < K ? N - col - b_col : 0, N % 4 == 0);
+                copy(&a[next][d + a_k][a_row + 32 * r], p[r], k + a_k < K);
+            for (int c = 0; c < TILE; c += 32)
+                copy(&b[next][d + b_k][b_col + c], from + c, k + b_k < K && col + b_col + c < N);
             from += 8 * (size_t)N;
         }
         __pipeline_commit();
-        next = (next + 1) % STAGES;
-        if (k0 < 0) continue; /* the ring is being filled */
+        int now = next = (next + 1) % STAGES; /* after the last stage comes the first */
+        if (k0 < 0) continue;                 /* the ring is being filled */
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {
             for (int q = 0; q < 2; q++) {
@@ -65,7 +63,6 @@ __global__ void __launch_bounds__(THREADS, 2)
             for (int r = 0; r < OWN; r++)
                 for (int s = 0; s < OWN; s++) sum[r][s] += x[r] * y[s];
         }
-        now = (now + 1) % STAGES;
     }
     for (int r = 0; r < OWN; r++)
         for (int s = 0; s < OWN; s++) {

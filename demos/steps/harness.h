@@ -63,7 +63,7 @@ static double random_number(void) /* from -1 to 1 */
 {
     static unsigned long long state = 1;
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return ldexp((double)(long long)state, -63);
+    return (double)(long long)state * 1.08420217248550443e-19; /* 2^-63 */
 }
 
 static void *host_memory(size_t bytes)
