@@ -4,6 +4,7 @@
    Expected:   fewer instructions besides multiply-adds, and half as many barriers: 16 k a step.
    came:       */
 #include <cuda_pipeline.h>
+
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

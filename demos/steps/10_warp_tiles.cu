@@ -4,6 +4,7 @@
    Expected:   b takes half the passes; stores of C full sectors.
    came:       */
 #include <cuda_pipeline.h>
+
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

@@ -4,6 +4,7 @@
    Expected:   about 16 x 16 tiles at a time: fewer bytes from memory; time only where it was short.
    came:       */
 #include <cuda_pipeline.h>
+
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

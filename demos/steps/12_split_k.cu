@@ -4,6 +4,7 @@
    Expected:   at 1024 4 parts, some 3 times as fast; nothing changes from 2048 on.
    came:       */
 #include <cuda_pipeline.h>
+
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 
