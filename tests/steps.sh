@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# The steps of demos/steps on the CPU runner: each is right at sizes within a tile and beyond, and finds
+# its own mistakes; the first two have no report by --check, others by turns. Steps are small: lines
+# changed from one to the next, and the length of each, are measured. The harness reads its options.
+# shellcheck disable=SC2317,SC2329 # functions are called through check
+. "$(dirname "$0")/tap.bash"
+
+steps=()
+for source in demos/steps/[0-9]*.cu; do steps+=("$(basename "$source" .cu)"); done
+
+# ---- builds, two at a time -----------------------------------------------------------------------------
+checked=" "
+for at in "${!steps[@]}"; do
+    [[ " $(turns 0 1 2 3 4 5 6 7) " = *" $((at % 8)) "* ]] && checked+="${steps[at]} "
+done
+build() { # SOURCE PROGRAM FLAGS...
+    local source=$1 program=$2
+    shift 2
+    cpu/cucc -O1 -Xcompiler -Wall,-Wextra,-Werror -I demos/steps "$@" "$source" -o "$program" >"$program.txt" 2>&1
+}
+for step in "${steps[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    {
+        build "demos/steps/$step.cu" "$work/$step"
+        [[ $checked != *" $step "* ]] || build "demos/steps/$step.cu" "$work/$step.check" --check
+    } &
+done
+wait
+
+# ---- results -------------------------------------------------------------------------------------------
+passes() { # PROGRAM SIZES: three numbers each, or none for the default
+    local sizes
+    for sizes in "${@:2}"; do
+        # shellcheck disable=SC2086
+        timeout "$patience" "$1" $sizes >"$work/output.txt" 2>&1 || { cat "$work/output.txt" "$1.txt"; return 1; }
+        cat "$work/output.txt"
+        [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] && grep -q '  ok$' "$work/output.txt" || return 1
+    done
+    ! grep -E 'WRONG|cucc: ' "$work/output.txt"
+}
+for step in "${steps[@]}"; do
+    check "$step is right" passes "$work/$step" "1 1 1" "37 53 29" "131 260 75"
+    [[ $checked != *" $step "* ]] ||
+        check "$step, --check: no report" passes "$work/$step.check" "37 53 29" "130 136 36"
+done
+check "the sizes of the harness, ${steps[6]}" passes "$work/${steps[6]}" ""
+
+# ---- the harness finds mistakes ------------------------------------------------------------------------
+finds() { # STEP SED [SIZES]: as edited, it fails, and says of which size
+    local program=$work/mistaken
+    sed "$2" "demos/steps/$1.cu" >"$program.cu"
+    ! cmp -s "$program.cu" "demos/steps/$1.cu" || { echo "nothing was edited"; return 1; }
+    build "$program.cu" "$program" || { cat "$program.txt"; return 1; }
+    # shellcheck disable=SC2086
+    ! "$program" $3 >"$work/output.txt" 2>&1 && cat "$work/output.txt" &&
+        grep -q WRONG "$work/output.txt" && [ "$(tail -n 1 "$work/output.txt")" = "Test FAILED" ]
+}
+check "C that is read where beta is 0" finds 02_coalesced 's/beta == 0 ? alpha \* sum : //' "5 6 7"
+check "beta that is not used" finds 02_coalesced 's/ + beta \* \*c;/;/' "5 6 7"
+check "a row too few" finds 02_coalesced 's/if (i >= M/if (i >= M - 1/' "5 6 7"
+check "a column too many" finds 02_coalesced 's/ || j >= N) return/ || j > N) return/' "5 6 7"
+check "zeros that are missing beyond K" finds 03_shared 's/i < rows \&\& j < columns ?/i < rows ?/' "5 6 7"
+check "sums that are rounded to half a float" finds 02_coalesced \
+    's/sum += A\(.*\) \* B/sum += (float)(int)(A\1 * 4096) \/ 4096 * B/' "5 6 7"
+
+# ---- steps are small -----------------------------------------------------------------------------------
+body() { sed '1,/\*\//d' "demos/steps/$1.cu"; } # without its first comment
+changed() {                                     # lines of step $2 that step $1 does not have
+    diff <(body "$1") <(body "$2") | grep -c '^> *[^ ]'
+}
+small_steps() {
+    local previous='' step lines bad=0
+    for step in "${steps[@]}"; do
+        case $step in # with these a new climb begins
+        13_* | 22_*) previous= ;;
+        esac
+        lines=$([ -z "$previous" ] || changed "$previous" "$step")
+        echo "$step: ${lines:-first}"
+        [ "${lines:-0}" -le 30 ] || bad=1
+        previous=$step
+    done
+    return "$bad"
+}
+short_files() { # 150 lines; tensor cores 250, the harness with them
+    local step lines most bad=0
+    for step in "${steps[@]}"; do
+        case $step in 1[3-9]_* | 2[01]_*) most=250 ;; *) most=150 ;; esac
+        lines=$(wc -l <"demos/steps/$step.cu")
+        [ "$lines" -le "$most" ] || { echo "$step has $lines lines, more than $most"; bad=1; }
+    done
+    return "$bad"
+}
+one_harness() { # the last line of each; nothing else makes results, times or a main
+    local step bad=0
+    for step in "${steps[@]}"; do
+        tail -n 1 "demos/steps/$step.cu" | grep -q '^#include "harness.h"' &&
+            ! grep -nE 'int main|printf|cudaEvent' "demos/steps/$step.cu" && continue
+        echo "$step" && bad=1
+    done
+    return "$bad"
+}
+first_comment() { # five lines: the name, then what the others say
+    local step bad=0
+    for step in "${steps[@]}"; do
+        sed -n '1,/\*\//p' "demos/steps/$step.cu" | awk -v name="$step.cu" '
+            NR == 1 && $2 != name || /^   Bottleneck: / { found += $2 != name } /^   Changes:    / || /^   Expected:   / { found++ }
+            /^   [Cc]ame: / { found++ } END { exit found != 4 || NR < 5 || NR > 9 }' || { echo "$step"; bad=1; }
+    done
+    return "$bad"
+}
+check "a step changes at most 30 lines" small_steps
+check "a file has at most 150 lines, of tensor cores 250" short_files
+check "all end with the harness" one_harness
+check "the first comment says bottleneck, change, expectation, result" first_comment
+
+# ---- options -------------------------------------------------------------------------------------------
+program=$work/02_coalesced
+refuses() { # ARGUMENTS...: a sentence that names the last, status 2, nothing on stdout
+    local status
+    "$program" "$@" >"$work/output.txt" 2>"$work/error.txt"
+    status=$?
+    cat "$work/error.txt"
+    [ "$status" = 2 ] && [ ! -s "$work/output.txt" ] && grep -q -e "${*: -1}" "$work/error.txt"
+}
+too_few() {
+    ! "$program" 5 6 >"$work/output.txt" 2>"$work/error.txt" && grep -q "give all of M N K" "$work/error.txt"
+}
+csv() {
+    "$program" 5 6 7 --csv "$work/step.csv" && [ "$(wc -l <"$work/step.csv")" = 2 ] &&
+        awk -F, 'NF != 9 { exit 1 } NR == 2 && ($1 != "02_coalesced" || $2 $3 $4 != "567" || $9 != "ok") { exit 1 }' "$work/step.csv"
+}
+fails() { # STATUS PATTERN, then the redirection is by the caller
+    local status=$?
+    [ "$status" = "$1" ] && grep -q "$2" "$work/error.txt"
+}
+no_device() {
+    CUCC_DEVICES=0 "$program" >"$work/output.txt" 2>"$work/error.txt"
+    fails 2 'no CUDA-capable device'
+}
+closed_output() {
+    "$program" 5 6 7 >&- 2>"$work/error.txt"
+    fails 1 'standard output'
+}
+full_output() {
+    "$program" 5 6 7 >/dev/full 2>"$work/error.txt"
+    fails 1 'No space left'
+}
+full_csv() {
+    "$program" 5 6 7 --csv /dev/full >"$work/output.txt" 2>"$work/error.txt"
+    fails 1 '/dev/full' && [ "$(tail -n 1 "$work/output.txt")" = "Test FAILED" ]
+}
+helps() { "$program" --help | grep -q '^usage: '; }
+check "--help" helps
+check "--csv" csv
+check "an unknown option" refuses --sizes
+check "a number too few" too_few
+check "a size of 0" refuses 5 6 0
+check "a CSV file that cannot be opened" refuses --csv "$work/none/step.csv"
+check "no device" no_device
+check "standard output closed" closed_output
+check "standard output full" full_output
+check "a CSV file that cannot be written" full_csv
+
+# ---- bench/steps.sh says what it lacks -----------------------------------------------------------------
+bench_without_gpu() {
+    PATH=/usr/bin:/bin bash bench/steps.sh "$work/bench" >"$work/output.txt" 2>"$work/error.txt"
+    fails 2 'is missing'
+}
+if have_gpu; then skip "bench/steps.sh without a GPU" "a GPU is here"; else check "bench/steps.sh without a GPU" bench_without_gpu; fi
+tap_done
