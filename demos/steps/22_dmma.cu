@@ -26,7 +26,7 @@ static __device__ void copy(double *to, const double *from, bool inside)
 
 /* c += a b by a warp, 8 x 4 times 4 x 8 (PTX ISA, mma.m8n8k4). Lane l has a (l / 4, l % 4),
    b (l % 4, l / 4), and of c elements 2 (l % 4) and the next of row l / 4. */
-static __device__ void multiply_add(double *c, double a, double b)
+__device__ inline void multiply_add(double *c, double a, double b)
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
