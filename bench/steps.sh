@@ -7,8 +7,9 @@ set -u
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
 [ $# -ge 1 ] || { echo "usage: bench/steps.sh FOLDER [FILE.cu...]" >&2; exit 2; }
 mkdir -p "$1" || exit 2
-out=$(readlink -f "$1")
+out=$(readlink -f "$1") work=build/steps
 shift
+mkdir -p $work || exit 2
 [ $# -gt 0 ] || set -- demos/steps/[0-9]*.cu
 sizes=${SIZES:-1024 2048 4096 8192}
 limit=${LIMIT:-230}
@@ -29,8 +30,8 @@ fi
 
 for file in "$@"; do
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-    nvcc -O3 "${flags[@]}" -I demos/steps "$file" "${libraries[@]}" -o "$out/$(basename "$file" .cu)" \
-        2>"$out/$(basename "$file" .cu).err" &
+    nvcc -O3 "${flags[@]}" -I demos/steps "$file" "${libraries[@]}" -o "$work/$(basename "$file" .cu)" \
+        2>"$work/$(basename "$file" .cu).err" &
 done
 wait
 echo "bench/steps.sh: built after $SECONDS s"
@@ -38,21 +39,21 @@ echo "bench/steps.sh: built after $SECONDS s"
 rm -f "$out/steps.csv" "$out/counters.csv"
 for file in "$@"; do
     step=$(basename "$file" .cu)
-    if [ ! -x "$out/$step" ]; then
-        echo "$step does not build:" && head -n 5 "$out/$step.err"
+    if [ ! -x "$work/$step" ]; then
+        echo "$step does not build:" && head -n 5 "$work/$step.err"
         failed=1
         continue
     fi
     for size in $sizes; do
         [ $SECONDS -lt "$limit" ] || { echo "$step at $size: no time is left" && failed=1 && continue; }
-        "$out/$step" "$size" "$size" "$size" --csv "$out/one.csv" >"$out/$step.txt" 2>&1 || {
-            echo "$step at $size fails:" && tail -n 3 "$out/$step.txt"
+        "$work/$step" "$size" "$size" "$size" --csv "$work/one.csv" >"$work/$step.txt" 2>&1 || {
+            echo "$step at $size fails:" && tail -n 3 "$work/$step.txt"
             failed=1
         }
-        [ -e "$out/steps.csv" ] || head -n 1 "$out/one.csv" >"$out/steps.csv"
-        sed -n "2s/^[^,]*/$step/p" "$out/one.csv" >>"$out/steps.csv"
-        sed -n "3s/^/$(printf '%-22s' "$step")/p" "$out/$step.txt"
-        rm -f "$out/one.csv"
+        [ -e "$out/steps.csv" ] || head -n 1 "$work/one.csv" >"$out/steps.csv"
+        sed -n "2s/^[^,]*/$step/p" "$work/one.csv" >>"$out/steps.csv"
+        sed -n "3s/^/$(printf '%-22s' "$step")/p" "$work/$step.txt"
+        rm -f "$work/one.csv"
     done
 done
 echo "bench/steps.sh: timed after $SECONDS s"
@@ -77,12 +78,12 @@ if command -v ncu >/dev/null; then
     echo "step,counter,value" >"$out/counters.csv"
     for file in "$@"; do
         step=$(basename "$file" .cu)
-        [ -x "$out/$step" ] || continue
+        [ -x "$work/$step" ] || continue
         [ $SECONDS -lt "$limit" ] || { echo "$step: no time is left to count" && failed=1 && continue; }
         timeout 60 ncu --csv --page raw --print-units base --clock-control none --launch-count 1 \
-            --metrics "$(echo "$metrics" | awk '{ printf "%s%s", NR > 1 ? "," : "", $2 }')" \
-            "$out/$step" 2048 2048 2048 >"$out/ncu.txt" 2>&1
-        python3 - "$step" "$metrics" "$out/ncu.txt" >>"$out/counters.csv" <<'PYTHON' || { echo "$step: ncu counts nothing" && tail -n 3 "$out/ncu.txt" && failed=1; }
+            --metrics "$(echo "$metrics" | cut -d ' ' -f 2 | paste -s -d ,)" \
+            "$work/$step" 2048 2048 2048 >"$work/ncu.txt" 2>&1
+        python3 - "$step" "$metrics" "$work/ncu.txt" >>"$out/counters.csv" <<'PYTHON' || { echo "$step: ncu counts nothing" && tail -n 3 "$work/ncu.txt" && failed=1; }
 import csv, sys
 
 step, metrics, path = sys.argv[1:]

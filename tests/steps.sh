@@ -103,8 +103,9 @@ first_comment() { # five lines: the name, then what the others say
     local step bad=0
     for step in "${steps[@]}"; do
         sed -n '1,/\*\//p' "demos/steps/$step.cu" | awk -v name="$step.cu" '
-            NR == 1 && $2 != name || /^   Bottleneck: / { found += $2 != name } /^   Changes:    / || /^   Expected:   / { found++ }
-            /^   [Cc]ame: / { found++ } END { exit found != 4 || NR < 5 || NR > 9 }' || { echo "$step"; bad=1; }
+            NR == 1 { found += $2 == name }
+            /^   (Bottleneck|Changes|Expected|[Cc]ame): / { found++ }
+            END { exit found != 5 || NR > 9 }' || { echo "$step"; bad=1; }
     done
     return "$bad"
 }
