@@ -158,7 +158,7 @@ run_steps() {
             newer "$step" "$source" demos/steps/*.h &&
                 nvcc "${flags[@]}" "$source" "${libraries[@]}" -o "$step.new" && mv "$step.new" "$step" &
         else
-            newer "$step.cpu" "$source" demos/steps/*.h cpu/* cpu/include/* &&
+            newer "$step.cpu" "$source" demos/steps/*.h cpu/cucc cpu/*/* &&
                 cpu/cucc --report "$source" -o "$step.new" 2>"$step.txt" && mv "$step.new" "$step.cpu" &
         fi
     done
@@ -263,7 +263,7 @@ run_demo() {
         have nvcc || lacking="there is no nvcc"
         say "build.sh: $lacking: $demo runs on the CPU, with its real kernels"
         need g++ g++
-        if newer "$program" "$source" ./*.cuh cpu/* cpu/include/* "$(dirname "$source")"/*.h; then
+        if newer "$program" "$source" ./*.cuh cpu/cucc cpu/*/* "$(dirname "$source")"/*.h; then
             say "build.sh: compiling $source"
             CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program.new" && mv "$program.new" "$program" ||
                 die "cpu/cucc could not build $source"
