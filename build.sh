@@ -19,7 +19,8 @@ usage() {
                                    matmul_mpi by mpirun with 4 ranks (RANKS=N: with N);
                                    run --help lists the demos, run DEMO --help its options;
                                    run memory: all of demos/memory, a line for each;
-                                   run steps: all of demos/steps, from 3 % of cuBLAS up
+                                   run steps: all of demos/steps, from 1 % of cuBLAS up
+./build.sh exercise NN FILE        is task NN of demos/steps/exercises.md done by FILE, a program?
 ./build.sh test                    all tests that this machine can run; says what it left out; minutes.
                                    Of what is alike one part, another each day: TURN=all takes all
 ./build.sh test --quick            every kernel, demo and way in once, by g++ alone: two minutes
@@ -188,12 +189,8 @@ run_steps() {
                 END { printf "%-24s%12.2f%12.2f%12.2f%14s%10s\n", step, rate[1024], rate[2048], rate[4096],
                     part == "nan" ? "-" : sprintf("%.3f", part), "ok" }' "$work/$step.csv"
         else # three products were counted
-            awk -F '"' -v step="$step" '{ split($3, f, ","); what = f[3]; count[what] += f[4]; units[what] += f[5]; needed[what] += f[6] }
-                END { each = 3 * 128 * 128 * 64 / 32
-                    passes = units["shared load"] + units["shared store"]
-                    extra = passes - needed["shared load"] - needed["shared store"]
-                    printf "%-24s%12.3f%12.3f%12.3f%14.3f%10s\n", step, units["global load"] / each,
-                        count["shared load"] / each, passes / each, extra / each, "ok" }' "$work/$step.counts"
+            # shellcheck disable=SC2046,SC2183 # four words
+            printf '%-24s%12s%12s%12s%14s%10s\n' "$step" $(awk -F '"' -f demos/steps/counts.awk "$work/$step.counts") ok
         fi
     done
     [ $on_gpu = 1 ] || say "Sectors of 32 bytes loaded from memory, loads by warps from shared memory, passes over its banks" \
@@ -700,6 +697,11 @@ install) # from where the caller is, whose folder PREFIX may begin
     shift
     cd "$HERE" || exit 1
     bash "$ROOT/cmake/install.sh" "$@" && exec bash "$ROOT/cpu/install" "$@"
+    ;;
+exercise)
+    shift
+    cd "$HERE" || exit 1
+    exec bash "$ROOT/demos/steps/exercise.sh" "$@"
     ;;
 clean) shift; clean "$@" ;;
 -h | --help | help) usage ;;

@@ -162,6 +162,38 @@ check "standard output closed" closed_output
 check "standard output full" full_output
 check "a CSV file that cannot be written" full_csv
 
+# ---- exercises: solutions are done, what they begin with is not ----------------------------------------
+solutions=(01:02_coalesced 02:03_shared 03:04_registers_1x8 04:05_registers_8x8 05:06_vectors
+    06:solutions/06_no_padding 07:08_double_buffer 08:09_ring 09:solutions/09_columns 10:solutions/10_double_sums)
+begun=(01:01_global 02:02_coalesced 03:03_shared 04:04_registers_1x8 05:05_registers_8x8
+    06:06_vectors 07:07_banks 08:08_double_buffer 09:03_shared 10:03_shared)
+exercise() { # NUMBER:STEP
+    ./build.sh exercise "${1%%:*}" "demos/steps/${1#*:}.cu"
+}
+not_yet() {
+    ! exercise "$1" >"$work/output.txt" 2>&1 && cat "$work/output.txt" && grep -q '^missing: ' "$work/output.txt"
+}
+for at in $(turns 0 1 2 3 4 5 6 7 8 9); do
+    check "exercise ${solutions[at]}: done" exercise "${solutions[at]}"
+    check "exercise ${begun[at]}: not yet" not_yet "${begun[at]}"
+done
+does_not_compile() {
+    sed 's/float sum = 0;/float sum = nothing;/' demos/steps/02_coalesced.cu >"$work/mine.cu"
+    ! ./build.sh exercise 01 "$work/mine.cu" >"$work/output.txt" 2>&1 && cat "$work/output.txt" &&
+        grep -q 'mine.cu:[0-9]*:.*error.*nothing' "$work/output.txt"
+}
+exercise_refuses() { # PATTERN ARGUMENTS...: status 2 and a sentence
+    local pattern=$1
+    shift
+    ./build.sh exercise "$@" >"$work/output.txt" 2>"$work/error.txt"
+    fails 2 "$pattern"
+}
+check "exercise: a file that does not compile" does_not_compile
+check "exercise: no such task" exercise_refuses "no task .11." 11 "$work/mine.cu"
+check "exercise: no such file" exercise_refuses none.cu 01 "$work/none.cu"
+check "each task of exercises.md is one of the checker's" \
+    test "$(grep -c '^| [01][0-9] |' demos/steps/exercises.md) $(grep -cE '^[01][0-9]\) ' demos/steps/exercise.sh)" = "10 10"
+
 # ---- bench/steps.sh says what it lacks -----------------------------------------------------------------
 bench_without_gpu() {
     PATH=/usr/bin:/bin bash bench/steps.sh "$work/bench" >"$work/output.txt" 2>"$work/error.txt"

@@ -26,8 +26,10 @@ __global__ void kernel(int M, int N, int K, float alpha, const float *A, const f
         a[t / DEPTH][t % DEPTH] = load(A, M, K, row + t / DEPTH, k0 + t % DEPTH);
         b[t / TILE][t % TILE] = load(B, K, N, k0 + t / TILE, col + t % TILE);
         __syncthreads(); /* the tiles are complete */
-        for (int k = 0; k < DEPTH; k++)
-            for (int r = 0; r < OWN; r++) sum[r] += a[i + r][k] * b[k][j];
+        for (int k = 0; k < DEPTH; k++) {
+            float y = b[k][j]; /* for all 8 */
+            for (int r = 0; r < OWN; r++) sum[r] += a[i + r][k] * y;
+        }
         __syncthreads(); /* nobody reads them any more */
     }
     for (int r = 0; r < OWN; r++) {
