@@ -1,15 +1,16 @@
-/* 11_block_order.cu - blocks that run at the same time share rows of A and columns of B in L2.
-   Bottleneck: 264 blocks in rows of C read all of B again for each 8 rows of tiles.
-   Changes:    tiles are numbered down bands of 8 rows of tiles, band after band.
-   Expected:   about 16 x 16 tiles at a time: fewer bytes from memory; time only where it was short.
+/* 11_block_order.cu - blocks in an order for L2, and copies among the multiply-adds.
+   Bottleneck: after each barrier all warps begin 32 copies at once, and nobody multiplies meanwhile.
+               264 blocks in rows of 32 tiles read 9 rows of A and all columns of B: 41 strips.
+   Changes:    8 copies at each fourth k; tiles are numbered down bands of 16 rows of tiles.
+   Expected:   the copies cost their slots alone; 16 + 17 strips, which L2 keeps.
    came:       */
 #include <cuda_pipeline.h>
 
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 
-enum { TILE = 128, DEPTH = 16, STAGES = 2, OWN = 8, THREADS = 256 };
-enum { PITCH = TILE + 4, FAR_I = 16, FAR_J = 32, BAND = 8 };
+enum { TILE = 128, DEPTH = 16, STAGES = 2, THREADS = 128 };
+enum { PITCH = TILE + 4, HIGH = 16, WIDE = 8, FAR_I = 16, FAR_J = 32, BAND = 16 };
 
 /* Begins to copy 4 bytes to a tile (PTX ISA, cp.async); zeros beyond an edge. */
 static __device__ void copy(float *to, const float *from, bool inside)
@@ -30,22 +31,20 @@ static __device__ void read4(float *to, const float *tile)
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-/* C = alpha sum + beta C for elements (i, j) to (i, j + 3); with beta = 0 C may hold NaN. */
-static __device__ void store4(float *C, int M, int N, int i, int j, float alpha, const float *sum,
-                              float beta)
+/* Begins copy n of the 32 of a thread, of tiles that begin at k: by turns 8 of A and 8 of B. */
+static __device__ void copy_part(float (*a)[PITCH], float (*b)[TILE], int n, const float *const *p,
+                                 const float *from, int N, int k, int K, int cols)
 {
-    float *c = C + (size_t)i * N + j, v[4];
-    if (i >= M) return;
-    for (int n = 0; n < 4; n++)
-        v[n] = beta == 0 || j + n >= N ? alpha * sum[n] : alpha * sum[n] + beta * c[n];
-    if (N % 4 == 0 && j < N)
-        *(float4 *)c = make_float4(v[0], v[1], v[2], v[3]);
+    int t = threadIdx.x, r = n % 8, d = n / 16 * 8, e = d + r / 4 * 4 + t / 32, c = r % 4 * 32;
+    if (n / 8 % 2 == 0)
+        copy(&a[d + t % 8][t / 8 + 16 * r], p[r] + d, k + d + t % 8 < K);
     else
-        for (int n = 0; n < 4 && j + n < N; n++) c[n] = v[n];
+        copy(&b[e][t % 32 + c], from + (d + r / 4 * 4) * (size_t)N + c,
+             k + e < K && t % 32 + c < cols);
 }
 
-/* As many blocks as tiles of C; 256 threads: 8 warps, 4 down and 2 across, of 4 x 8 threads, each with
-   4 x 4 elements of C, and as many 16 rows, 32 columns and both beyond. */
+/* As many blocks as tiles, of 128 threads: 4 warps, 2 down and 2 across, of 4 x 8
+   threads. Each has 4 x 4 elements of C in 8 places, 16 rows and 32 columns apart. */
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C)
 {
@@ -54,39 +53,43 @@ __global__ void __launch_bounds__(THREADS, 2)
     int first = blockIdx.x / (BAND * across) * BAND, place = blockIdx.x - first * across;
     int high = min((M + TILE - 1) / TILE - first, (int)BAND); /* of this band */
     int row = (first + place % high) * TILE, col = place / high * TILE;
-    int i = t / 64 * 32 + t % 32 / 8 * 4, j = t / 32 % 2 * 64 + t % 8 * 4; /* its first element */
-    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32;          /* what it copies */
-    const float *p[4], *from = B + (size_t)b_k * N + col + b_col;
-    for (int r = 0; r < 4; r++) p[r] = A + (size_t)min(row + a_row + 32 * r, M - 1) * K + a_k;
-    float sum[OWN][OWN] = {{0}}, x[OWN], y[OWN];
+    int i = t / 64 * 64 + (t % 2 + t % 32 / 16 * 2) * 4; /* its first element of the tile */
+    int j = t / 32 % 2 * 64 + t / 2 % 8 * 4;
+    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32; /* what it copies */
+    const float *p[8], *from = B + (size_t)b_k * N + col + b_col;
+    for (int r = 0; r < 8; r++) p[r] = A + (size_t)min(row + a_row + 16 * r, M - 1) * K + a_k;
+    float sum[HIGH][WIDE] = {{0}}, x[HIGH], y[WIDE];
     for (int k0 = (1 - STAGES) * DEPTH, next = 0; k0 < K; k0 += DEPTH) {
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads(); /* these tiles are complete, and nobody reads the next ones any more */
-        for (int d = 0, k = k0 + (STAGES - 1) * DEPTH; d < DEPTH; d += 8, k += 8) {
-            for (int r = 0; r < 4; p[r++] += 8)
-                copy(&a[next][d + a_k][a_row + 32 * r], p[r], k + a_k < K);
-            for (int c = 0; c < TILE; c += 32)
-                copy(&b[next][d + b_k][b_col + c], from + c, k + b_k < K && col + b_col + c < N);
-            from += 8 * (size_t)N;
-        }
-        __pipeline_commit();
-        int now = next = (next + 1) % STAGES; /* after the last stage comes the first */
-        if (k0 < 0) continue;                 /* the ring is being filled */
+        int now = (next + 1) % STAGES, ahead = k0 + (STAGES - 1) * DEPTH;
 #pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            for (int q = 0; q < 2; q++) {
-                read4(x + 4 * q, &a[now][k][i + q * FAR_I]);
-                read4(y + 4 * q, &b[now][k][j + q * FAR_J]);
+        for (int n = 0; n < 2 * DEPTH && k0 < 0; n++) /* the ring is being filled */
+            copy_part(a[next], b[next], n, p, from, N, ahead, K, N - col);
+#pragma unroll
+        for (int k = 0; k0 >= 0 && k < DEPTH; k++) {
+            for (int n = k / 4 * 8; k % 4 == 1 && n < k / 4 * 8 + 8; n++)
+                copy_part(a[next], b[next], n, p, from, N, ahead, K, N - col);
+            for (int q = 0; q < HIGH / 4; q++) read4(x + 4 * q, &a[now][k][i + q * FAR_I]);
+            for (int q = 0; q < WIDE / 4; q++) read4(y + 4 * q, &b[now][k][j + q * FAR_J]);
+            for (int n = 0; n < HIGH * WIDE; n++) { /* to and fro along the rows */
+                int r = n / WIDE, s = r % 2 ? WIDE - 1 - n % WIDE : n % WIDE;
+                sum[r][s] += x[r] * y[s];
             }
-            for (int r = 0; r < OWN; r++)
-                for (int s = 0; s < OWN; s++) sum[r][s] += x[r] * y[s];
         }
+        __pipeline_commit(), next = now;
+        for (int r = 0; r < 8; r++) p[r] += DEPTH;
+        from += DEPTH * (size_t)N;
     }
 #pragma unroll
-    for (int n = 0; n < 2 * OWN; n++) {
-        int r = n / 2, q = n % 2;
-        store4(C, M, N, row + i + r % 4 + r / 4 * FAR_I, col + j + q * FAR_J, alpha, sum[r] + 4 * q,
-               beta);
+    for (int n = 0; n < HIGH * WIDE; n += 4) {
+        int m = row + i + n / WIDE % 4 + n / WIDE / 4 * FAR_I, l = col + j + n % WIDE / 4 * FAR_J;
+        float *c = C + (size_t)m * N + l, *v = sum[n / WIDE] + n % WIDE;
+        if (beta == 0 && N % 4 == 0 && m < M && l < N)
+            *(float4 *)c = make_float4(alpha * v[0], alpha * v[1], alpha * v[2], alpha * v[3]);
+        else
+            for (int s = 0; s < 4 && m < M && l + s < N; s++)
+                c[s] = beta == 0 ? alpha * v[s] : alpha * v[s] + beta * c[s];
     }
 }
 
