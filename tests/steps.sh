@@ -114,6 +114,68 @@ check "a file has at most 150 lines, of tensor cores 250" short_files
 check "all end with the harness" one_harness
 check "the first comment says bottleneck, change, expectation, result" first_comment
 
+# ---- what comments and the page say is what was measured -----------------------------------------------
+results=bench/results/h100/steps.csv counters=bench/results/h100/steps_counters.csv
+measured() { # figures of the comments and of README's table
+    python3 - "$results" "$counters" demos/steps/[0-9]*.cu <<'PYTHON'
+import csv, os, re, sys
+
+with open(sys.argv[1]) as file:
+    times = {(row["step"], row["M"]): row for row in csv.DictReader(file)}
+count = {}
+with open(sys.argv[2]) as file:
+    for row in csv.DictReader(file):
+        count.setdefault(row["step"], {})[row["counter"]] = float(row["value"])
+wrong = found = 0
+
+
+def compare(where, said, value):
+    global wrong, found
+    digits = len(said.partition(".")[2])
+    found += 1
+    if f"{float(value):.{digits}f}" != said:
+        wrong += 1
+        print(f"{where}: {said}, measured {value}")
+
+
+shares = {
+    r"([\d.]+) sectors a load": lambda c: c["sectors_per_load"],
+    r"([\d.]+) % of (?:issue )?slots": lambda c: c["issue_slots_percent"],
+    r"([\d.]+) passes a shared load": lambda c: c["shared_load_passes"] / c["shared_loads"],
+    r"([\d.]+) instructions a multiply-add": lambda c: c["instructions"] * 32 / c["multiply_adds"],
+    r"([\d.]+) % of tensor cores": lambda c: c["tensor_percent"],
+}
+before = None
+for path in sys.argv[3:]:
+    step = os.path.basename(path)[:-3]
+    with open(path) as file:
+        head = file.read().partition("*/")[0]
+    bottleneck = head.partition("Bottleneck:")[2].partition("Changes:")[0]
+    came = re.split("[Cc]ame:", head)[-1]
+    for said, size in re.findall(r"([\d.]+) TFLOP/s at (\d+)", came):
+        compare(step, said, times[step, size]["tflops"])
+    for said in re.findall(r"TFLOP/s at 4096, ([\d.]+) of cuBLAS", came):
+        compare(step, said, times[step, "4096"]["of_cublas"])
+    for words, value in shares.items():
+        for part, owner in ((bottleneck, before), (came, step)):
+            for said in re.findall(words, part) if owner in count else ():
+                compare(f"{step}: {words}", said, value(count[owner]))
+    before = step
+with open("demos/steps/README.md") as file:
+    rows = [line.split("|")[1:-1] for line in file if re.match(r"\| \[\d\d", line)]
+for row in rows:
+    step = re.search(r"\((\w+)\.cu\)", row[0]).group(1)
+    for size, said in zip(("1024", "4096", "8192"), row[3:6]):
+        if said.strip() != "-":
+            compare(f"README.md: {step} {size}", said.strip(), times[step, size]["tflops"])
+    compare(f"README.md: {step}", row[6].strip(), times[step, "4096"]["of_cublas"])
+if len(rows) != len(sys.argv) - 3 or found < 5 * len(rows):
+    sys.exit(f"README.md has {len(rows)} rows, {found} figures are compared: too few")
+sys.exit(wrong > 0)
+PYTHON
+}
+if [ -e $results ]; then check "figures of comments and page are those of $results" measured; fi
+
 # ---- options -------------------------------------------------------------------------------------------
 program=$work/02_coalesced
 refuses() { # ARGUMENTS...: a sentence that names the last, status 2, nothing on stdout
