@@ -8,8 +8,8 @@
 typedef double in_t;
 typedef double out_t;
 
-enum { TILE = 128, DEPTH = 8, STAGES = 2, THREADS = 256, BAND = 8 };
-enum { PITCH = TILE + 4, HIGH = 8, WIDE = 4 }; /* matrices of a warp */
+enum { TILE_M = 128, TILE_N = 64, DEPTH = 8, STAGES = 3, THREADS = 128, BAND = 8 };
+enum { PITCH_A = TILE_M + 4, PITCH_B = TILE_N + 4, HIGH = 8, WIDE = 4 }; /* matrices of a warp */
 
 /* Begins to copy 8 bytes to a tile (PTX ISA, cp.async); zeros beyond an edge. */
 static __device__ void copy(double *to, const double *from, bool inside)
@@ -41,30 +41,31 @@ __device__ inline void multiply_add(double *c, double a, double b)
 #endif
 }
 
-/* As many blocks as tiles of C; 8 warps, 2 down and 4 across, each with 64 x 32 elements. */
-__global__ void __launch_bounds__(THREADS, 1)
+/* As many blocks as tiles of C; 4 warps, 2 down and 2 across, each with 64 x 32 elements. */
+__global__ void __launch_bounds__(THREADS, 2)
     kernel(int M, int N, int K, double alpha, const double *A, const double *B, double beta,
            double *C)
 {
-    __shared__ double a[STAGES][DEPTH][PITCH], b[STAGES][DEPTH][PITCH];
-    int t = threadIdx.x, across = (N + TILE - 1) / TILE;
+    __shared__ double a[STAGES][DEPTH][PITCH_A], b[STAGES][DEPTH][PITCH_B];
+    int t = threadIdx.x, across = (N + TILE_N - 1) / TILE_N;
     int first = blockIdx.x / (BAND * across) * BAND, place = blockIdx.x - first * across;
-    int high = min((M + TILE - 1) / TILE - first, (int)BAND); /* of this band */
-    int row = (first + place % high) * TILE, col = place / high * TILE;
-    int i = t / 128 * 64 + t % 32 / 4, j = t / 32 % 4 * 32 + t % 32 / 4; /* of its elements */
-    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32;        /* what it copies */
-    const double *p[4], *from = B + (size_t)b_k * N + col + b_col;
-    for (int r = 0; r < 4; r++) p[r] = A + (size_t)min(row + a_row + 32 * r, M - 1) * K + a_k;
+    int high = min((M + TILE_M - 1) / TILE_M - first, (int)BAND); /* of this band */
+    int row = (first + place % high) * TILE_M, col = place / high * TILE_N;
+    int i = t / 64 * 64 + t % 32 / 4, j = t / 32 % 2 * 32 + t % 32 / 4; /* of its elements */
+    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32;       /* what it copies */
+    const double *p[8], *from = B + (size_t)b_k * N + col + b_col;
+    for (int r = 0; r < 8; r++) p[r] = A + (size_t)min(row + a_row + 16 * r, M - 1) * K + a_k;
     double sum[HIGH][WIDE][2] = {{{0}}}, x[HIGH], y[WIDE];
     for (int k0 = (1 - STAGES) * DEPTH, next = 0; k0 < K; k0 += DEPTH) {
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads(); /* these tiles are complete, and nobody reads the next ones any more */
         int ahead = k0 + (STAGES - 1) * DEPTH;
-        for (int r = 0; r < 4; p[r++] += DEPTH)
-            copy(&a[next][a_k][a_row + 32 * r], p[r], ahead + a_k < K);
-        for (int c = 0; c < TILE; c += 32)
-            copy(&b[next][b_k][b_col + c], from + c, ahead + b_k < K && col + b_col + c < N);
-        from += DEPTH * (size_t)N;
+        for (int r = 0; r < 8; p[r++] += DEPTH)
+            copy(&a[next][a_k][a_row + 16 * r], p[r], ahead + a_k < K);
+        for (int e = 0; e < DEPTH; e += 4, from += 4 * (size_t)N)
+            for (int c = 0; c < TILE_N; c += 32)
+                copy(&b[next][e + b_k][b_col + c], from + c,
+                     ahead + e + b_k < K && col + b_col + c < N);
         __pipeline_commit();
         int now = next = (next + 1) % STAGES; /* after the last stage comes the first */
         if (k0 < 0) continue;                 /* the ring is being filled */
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 static void multiply(int M, int N, int K, double alpha, const double *A, const double *B,
                      double beta, double *C)
 {
-    int tiles = (N + TILE - 1) / TILE * ((M + TILE - 1) / TILE);
+    int tiles = (N + TILE_N - 1) / TILE_N * ((M + TILE_M - 1) / TILE_M);
     kernel<<<tiles, THREADS>>>(M, N, K, alpha, A, B, beta, C);
 }
 
