@@ -65,8 +65,8 @@ check "sums that are rounded to half a float" finds 02_coalesced \
 
 # ---- steps are small -----------------------------------------------------------------------------------
 body() { sed '1,/\*\//d' "demos/steps/$1.cu"; } # without its first comment
-changed() {                                     # lines of step $2 that step $1 does not have
-    diff <(body "$1") <(body "$2") | grep -c '^> *[^ ]'
+changed() {                                     # lines of step $2 that step $1 does not have; indented ones it has
+    diff -w <(body "$1") <(body "$2") | grep -c '^> *[^ ]'
 }
 small_steps() {
     local previous='' step lines bad=0
