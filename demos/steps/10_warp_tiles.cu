@@ -4,26 +4,13 @@
                each load takes 2 passes. C is stored 16 bytes at a time; sums go to and fro.
    Expected:   half of the passes, and no register bank that an instruction needs three times.
    came:       */
-#include <cuda_pipeline.h>
+#include "copies.h"
 
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 
 enum { TILE = 128, DEPTH = 16, STAGES = 2, THREADS = 128 };
 enum { PITCH = TILE + 4, HIGH = 16, WIDE = 8, FAR_I = 16, FAR_J = 32 };
-
-/* Begins to copy 4 bytes to a tile (PTX ISA, cp.async); zeros beyond an edge. */
-static __device__ void copy(float *to, const float *from, bool inside)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(inside ? 4 : 0));
-#else
-    if (inside) __pipeline_memcpy_async(to, from, 4);
-    if (!inside) *to = 0;
-#endif
-}
 
 static __device__ void read4(float *to, const float *tile)
 {
@@ -40,7 +27,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     int t = threadIdx.x, row = blockIdx.y * TILE, col = blockIdx.x * TILE;
     int i = t / 64 * 64 + (t % 2 + t % 32 / 16 * 2) * 4; /* its first element of the tile */
     int j = t / 32 % 2 * 64 + t / 2 % 8 * 4;
-    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32; /* what it copies */
+    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32 * 4; /* what it copies */
     const float *p[8], *from = B + (size_t)b_k * N + col + b_col;
     for (int r = 0; r < 8; r++) p[r] = A + (size_t)min(row + a_row + 16 * r, M - 1) * K + a_k;
     float sum[HIGH][WIDE] = {{0}}, x[HIGH], y[WIDE];
@@ -49,11 +36,9 @@ __global__ void __launch_bounds__(THREADS, 2)
         __syncthreads(); /* these tiles are complete, and nobody reads the next ones any more */
         for (int d = 0, k = k0 + (STAGES - 1) * DEPTH; d < DEPTH; d += 8, k += 8) {
             for (int r = 0; r < 8; p[r++] += 8)
-                copy(&a[next][d + a_k][a_row + 16 * r], p[r], k + a_k < K);
+                copy4(&a[next][d + a_k][a_row + 16 * r], p[r], k + a_k < K);
             for (int e = 0; e < 8; e += 4, from += 4 * (size_t)N)
-                for (int c = 0; c < TILE; c += 32)
-                    copy(&b[next][d + e + b_k][b_col + c], from + c,
-                         k + e + b_k < K && col + b_col + c < N);
+                copy16(&b[next][d + e + b_k][b_col], from, k + e + b_k < K && col + b_col < N);
         }
         __pipeline_commit();
         int now = next = (next + 1) % STAGES; /* after the last stage comes the first */
@@ -83,6 +68,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 static void multiply(int M, int N, int K, float alpha, const float *A, const float *B, float beta,
                      float *C)
 {
+    if (N % 4) return multiply_copies(multiply, M, N, K, alpha, A, B, beta, C);
     dim3 grid((N + TILE - 1) / TILE, (M + TILE - 1) / TILE);
     kernel<<<grid, THREADS>>>(M, N, K, alpha, A, B, beta, C);
 }

@@ -3,7 +3,7 @@
    Changes:    blockIdx.y is a part of k; parts leave their sums, a second kernel adds them in order.
    Expected:   at 1024 4 parts, 3 times as fast; nothing changes from 2048 on.
    came:       */
-#include <cuda_pipeline.h>
+#include "copies.h"
 
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
@@ -11,35 +11,22 @@ typedef float out_t; /* elements of C, sums, alpha and beta */
 enum { TILE = 128, DEPTH = 16, STAGES = 2, THREADS = 128 };
 enum { PITCH = TILE + 4, HIGH = 16, WIDE = 8, FAR_I = 16, FAR_J = 32, BAND = 16 };
 
-/* Begins to copy 4 bytes to a tile (PTX ISA, cp.async); zeros beyond an edge. */
-static __device__ void copy(float *to, const float *from, bool inside)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(inside ? 4 : 0));
-#else
-    if (inside) __pipeline_memcpy_async(to, from, 4);
-    if (!inside) *to = 0;
-#endif
-}
-
 static __device__ void read4(float *to, const float *tile)
 {
     float4 v = *(const float4 *)tile;
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-/* Begins copy n of the 32 of a thread, of tiles that begin at k: by turns 8 of A and 8 of B. */
+/* Begins copy n of the 32 of a thread, of tiles that begin at k: by turns 8 of A and 2 of B. */
 static __device__ void copy_part(float (*a)[PITCH], float (*b)[TILE], int n, const float *const *p,
                                  const float *from, int N, int k, int K, int cols)
 {
-    int t = threadIdx.x, r = n % 8, d = n / 16 * 8, e = d + r / 4 * 4 + t / 32, c = r % 4 * 32;
+    int t = threadIdx.x, r = n % 8, d = n / 16 * 8, e = d + r / 4 * 4 + t / 32;
     if (n / 8 % 2 == 0)
-        copy(&a[d + t % 8][t / 8 + 16 * r], p[r] + d, k + d + t % 8 < K);
-    else
-        copy(&b[e][t % 32 + c], from + (d + r / 4 * 4) * (size_t)N + c,
-             k + e < K && t % 32 + c < cols);
+        copy4(&a[d + t % 8][t / 8 + 16 * r], p[r] + d, k + d + t % 8 < K);
+    else if (r % 4 == 0)
+        copy16(&b[e][t % 32 * 4], from + (d + r / 4 * 4) * (size_t)N,
+               k + e < K && t % 32 * 4 < cols);
 }
 
 /* As many blocks as tiles, of 128 threads: 4 warps, 2 down and 2 across, of 4 x 8
@@ -55,8 +42,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     int row = (first + place % high) * TILE, col = place / high * TILE;
     int i = t / 64 * 64 + (t % 2 + t % 32 / 16 * 2) * 4; /* its first element of the tile */
     int j = t / 32 % 2 * 64 + t / 2 % 8 * 4;
-    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32; /* what it copies */
-    int begin = blockIdx.y * depth;                               /* its part of k */
+    int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32 * 4; /* what it copies */
+    int begin = blockIdx.y * depth;                                   /* its part of k */
     A += begin, B += (size_t)begin * N, C += (size_t)blockIdx.y * M * N;
     depth = min(depth, K - begin);
     const float *p[8], *from = B + (size_t)b_k * N + col + b_col;
@@ -71,7 +58,7 @@ __global__ void __launch_bounds__(THREADS, 2)
             copy_part(a[next], b[next], n, p, from, N, ahead, depth, N - col);
 #pragma unroll
         for (int k = 0; k0 >= 0 && k < DEPTH; k++) {
-            for (int n = k / 4 * 8; k % 4 == 1 && n < k / 4 * 8 + 8; n++)
+            for (int n = k / 3 * 8; k % 3 == 2 && k < 12 && n < k / 3 * 8 + 8; n++)
                 copy_part(a[next], b[next], n, p, from, N, ahead, depth, N - col);
             for (int q = 0; q < HIGH / 4; q++) read4(x + 4 * q, &a[now][k][i + q * FAR_I]);
             for (int q = 0; q < WIDE / 4; q++) read4(y + 4 * q, &b[now][k][j + q * FAR_J]);
@@ -109,6 +96,7 @@ __global__ void add(int count, int parts, float alpha, const float *sums, float 
 static void multiply(int M, int N, int K, float alpha, const float *A, const float *B, float beta,
                      float *C)
 {
+    if (N % 4) return multiply_copies(multiply, M, N, K, alpha, A, B, beta, C);
     int tiles = (N + TILE - 1) / TILE * ((M + TILE - 1) / TILE);
     int processors, parts, depth; /* as many parts as there is room for, each of 128 k at least */
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
