@@ -24,7 +24,7 @@ static __device__ __forceinline__ void copy16(float *to, const float *from, bool
                  "l"(from), "r"(inside ? 16 : 0));
 #else
     if (inside) __pipeline_memcpy_async(to, from, 16);
-    for (int n = 0; n < 4 && !inside; n++) to[n] = 0;
+    if (!inside) *(float4 *)to = make_float4(0, 0, 0, 0);
 #endif
 }
 
