@@ -111,6 +111,7 @@ first_comment() { # five lines: the name, then what the others say
 }
 check "a step changes at most 30 lines" small_steps
 check "a file has at most 150 lines, of tensor cores 250" short_files
+check "the page has at most 200 lines" test "$(wc -l <demos/steps/README.md)" -le 200
 check "all end with the harness" one_harness
 check "the first comment says bottleneck, change, expectation, result" first_comment
 
