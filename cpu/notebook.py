@@ -45,7 +45,7 @@ def _end(process):
 
 
 def _follow(process, output, hidden, seconds, interrupts):
-    """Shows what comes from a file descriptor, without the hidden texts, until the process has ended."""
+    """Shows what comes from a file descriptor, without what is hidden, until the process has ended."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     shown, text, ends = 0, "", time.monotonic() + seconds if seconds else None
     while True:
@@ -63,11 +63,10 @@ def _follow(process, output, hidden, seconds, interrupts):
                 piece = b""
             text += decoder.decode(piece, not piece)
             over = not piece
-        # Whole lines, or a hidden text could be cut; what waits at a prompt is shown all the same.
+        # Whole lines, or what is hidden could be cut; what waits at a prompt is shown all the same.
         end = len(text) if over or quiet or len(text) > 1 << 16 else text.rfind("\n") + 1
         now, text = text[:end], text[end:]
-        for one in hidden:
-            now = now.replace(one, "")
+        now = hidden.sub("", now)
         sys.stdout.write(now[: MOST_OUTPUT - shown])
         if over or quiet:  # else it goes to the notebook in larger pieces
             sys.stdout.flush()
@@ -79,13 +78,16 @@ def _follow(process, output, hidden, seconds, interrupts):
             return None
 
 
-def _run(command, hidden, seconds=None, terminal=False):
-    """Runs a command in a group of its own and shows its output. Returns its status, and why it was ended."""
+def _run(command, hidden, seconds=None, page=None):
+    """Runs a command in a group of its own and shows its output. Returns its status, and why it was ended.
+
+    What may write a page is a program, which has a terminal.
+    """
     # KeyboardInterrupt could come while the process begins, which would then go on.
     interrupts = []
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, lambda *_: interrupts.append(1)) if main else None
-    if terminal:  # C's stdout then comes line by line, and is not lost when the program is ended
+    if page:  # a program: C's stdout then comes line by line, and is not lost when it is ended
         output, end = pty.openpty()
         tty.setraw(end)  # newlines stay as they are
     else:
@@ -93,7 +95,12 @@ def _run(command, hidden, seconds=None, terminal=False):
     try:
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=end, stderr=end, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=end,
+                stderr=end,
+                start_new_session=True,
+                env={"CUCC_REPORT": page, **os.environ} if page else None,
             )
         finally:
             os.close(end)
@@ -139,10 +146,10 @@ def _show_page(page, folder):
     # Links within the page would lead to the notebook's address.
     text = text.replace("<head>", '<head><base href="about:srcdoc">', 1)
     frame = (
-        '<div><iframe title="cucc --report" style="width:100%;height:36em;resize:vertical;'
+        '<div><iframe title="page of cucc" style="width:100%;height:36em;resize:vertical;'
         f'border:1px solid #8888" srcdoc="{html.escape(text)}"></iframe></div>'
     )
-    display({"text/html": frame, "text/plain": "(the page of cucc --report)"}, raw=True)
+    display({"text/html": frame, "text/plain": "(the page of cucc)"}, raw=True)
 
 
 def _status(status, options):
@@ -164,16 +171,13 @@ def cucc(line, cell):
         source, program, page = (os.path.join(folder, name) for name in ("cell.cu", "cell", "page.html"))
         with open(source, "w", encoding="utf-8") as file:
             file.write("\n" + cell)  # %%cucc is the cell's first line
-        hidden = [f"cucc: the page of --report is {page}\n", folder + os.sep]
-        command = ["bash", os.path.join(HERE, "cucc"), *options, "-I.", source, "-o", program]
-        if "--report" in options:
-            command[2:2] = ["--html", page]
-        status, why = _run(command, hidden)
+        hidden = re.compile(f"cucc: the page of .* is {re.escape(page)}\n|{re.escape(folder + os.sep)}")
+        status, why = _run(["bash", os.path.join(HERE, "cucc"), *options, "-I.", source, "-o", program], hidden)
         if status or why:
             raise CellError(f"the cell was not compiled: {why}" if why else "the cell does not compile")
         if not os.access(program, os.X_OK):
             return  # -c or -E
-        status, why = _run([program, *arguments], hidden, seconds, terminal=True)
+        status, why = _run([program, *arguments], hidden, seconds, page)
         if os.path.exists(page):
             _show_page(page, folder + os.sep)
         if why:

@@ -139,6 +139,11 @@ else
     check "--report in a cell shows its page" eval "shows report '<iframe .*srcdoc=' && shows report '&gt;cell.cu:6&lt;'"
     names_none() { ! grep -r -e "$outside" -e 'cucc-[^ ]*/' "$outside/cells"; }
     check "no temporary file is named" names_none
+    if cpu/cucc --help | grep -q -- '--html FILE  with --check'; then
+        check "--check in a cell shows its page" eval "shows check '<iframe .*srcdoc=' && shows check '&gt;cell.cu:6&lt;'"
+    else
+        skip "--check in a cell shows its page" "cucc has none yet"
+    fi
     check "a program that hangs is ended" shows hangs 'it was ended after 1 seconds'
     check "what it had printed is shown" shows hangs '^begins$'
     check "^C ends the program" shows interrupt 'cucc: the program did not end: it was interrupted'
