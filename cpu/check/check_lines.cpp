@@ -339,11 +339,11 @@ static std::string with_turns(std::string text, bool of_next)
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
-/* The words of a message before a line: from the last comma or colon on, without "at". */
+/* The words of a message before a line: from the last comma, colon or line on, without "at". */
 static std::string words_before(const std::string &text, size_t line)
 {
     size_t begin = 0;
-    for (const char *mark : {", ", ": ", ". ", " that ", " what ", " which ", " and ", " ("}) {
+    for (const char *mark : {", ", ": ", ". ", " that ", " what ", " which ", " and ", "} "}) {
         size_t last = line ? text.rfind(mark, line - 1) : text.npos;
         if (last != text.npos) begin = std::max(begin, last + strlen(mark));
     }
@@ -354,10 +354,14 @@ static std::string words_before(const std::string &text, size_t line)
     return words;
 }
 
-static void add_place(std::vector<told_place> &places, const std::string &label,
+/* WHERE: who "it" is. */
+static void add_place(std::vector<told_place> &places, const std::string &where, std::string label,
                       const std::string &line)
 {
     if (line == line_of(0)) return; /* unknown */
+    size_t block = where.find("block ("), end = where.rfind(": ");
+    if (block != where.npos && end != where.npos && !label.compare(0, 3, "it "))
+        label = where.substr(block, end - block) + label.substr(2);
     for (told_place &p : places)
         if (p.line == line && p.label == label) return;
     places.push_back({label, line});
@@ -369,14 +373,15 @@ static std::vector<told_place> places_of(const finding &f)
     size_t number = 0;
     each_code(f.what, [&](size_t i, uint32_t code) {
         bool labelled = number < f.labels.size();
-        add_place(places, labelled ? f.labels[number] : words_before(f.what, i), line_of(code));
+        add_place(places, f.where, labelled ? f.labels[number] : words_before(f.what, i),
+                  line_of(code));
         number++;
     });
     return places;
 }
 
 /* Of a text that names lines as they are, after "at": FILE:NUMBER. */
-static std::vector<told_place> places_of(const std::string &text)
+static std::vector<told_place> places_of(const std::string &where, const std::string &text)
 {
     std::vector<told_place> places;
     const std::string before = " at ";
@@ -385,7 +390,8 @@ static std::vector<told_place> places_of(const std::string &text)
         size_t colon = text.find(':', i), next = text.find(before, i);
         if (colon == text.npos || colon > next || !isdigit(text[colon + 1])) continue;
         size_t end = text.find_first_not_of("0123456789", colon + 1);
-        add_place(places, words_before(text, i), text.substr(i, std::min(end, text.size()) - i));
+        add_place(places, where, words_before(text, i),
+                  text.substr(i, std::min(end, text.size()) - i));
     }
     return places;
 }
@@ -428,7 +434,7 @@ void note_fault(const worker &w, const char *text)
     std::lock_guard<std::recursive_mutex> lock(message_lock());
     findings_total++;
     const failed_launch &is = what_failed(text);
-    told_fault fault = {is.kind, here(w), text, is.right, places_of(text), {}, 0};
+    told_fault fault = {is.kind, here(w), text, is.right, places_of(here(w), text), {}, 0};
     if (!fault.right.empty()) fprintf(stderr, "cucc:   right: %s\n", fault.right.c_str());
     if (!page_is_wanted()) return;
     fault.findings.push_back(next_number());

@@ -90,6 +90,7 @@ static void report_signal(int signal, siginfo_t *info, void *)
     page_at_signal(signal);
     alarm(0);
 #endif
+    if (info->si_code <= 0) raise(signal); /* somebody has sent it: it does not come by itself */
 }
 
 /* On a stack of its own, since that of the thread may be full. */
