@@ -165,7 +165,8 @@ static std::string make_page(const std::string &how_it_ended, bool whole)
                     (check && !notes.empty() ? link("notes", "Notes") : "") +
                     (counted ? link("worst", "Worst lines") : "") +
                     (counted ? link("source", "Source") : "") + link("kernels", "Kernels"));
-    page += "<p class=\"soft\">" + escaped(how_it_ended) + "</p>\n" + told;
+    if (!how_it_ended.empty()) page += "<p><b>" + escaped(how_it_ended) + "</b></p>\n";
+    page += told;
     if (counted) page += what_is_counted + worst_section(report, sources, shown) + source;
     add_kernels(page, report, grids, faults, sources, shown, most_of_kernels);
     return page + "</body></html>\n";
@@ -224,10 +225,10 @@ static bool replace(const std::string &path, const std::string &text)
     return done || (there && (error == EACCES || error == EROFS) && write_text(target, text));
 }
 
-bool write_page(const std::string &how_it_ended, bool ended)
+bool write_page(const std::string &how, bool ended)
 {
     std::string path = page_path();
-    bool written = replace(path, make_page(how_it_ended, ended));
+    bool written = replace(path, make_page(how, ended));
     const char *mode = !cucc_options.check   ? "--report"
                        : cucc_options.report ? "--check and --report"
                                              : "--check";

@@ -247,9 +247,9 @@ std::string here(const worker &w);
 /* ---- for the page: check_page.h, check_grids.cpp ----------------------------------------------------------- */
 
 bool page_is_wanted();
-/* False, after a sentence, if it cannot be written. ENDED: the figures of --report are whole, and a sentence says
- * where the page is. */
-bool write_page(const std::string &how_it_ended, bool ended);
+/* False, after a sentence, if it cannot be written. HOW the program has ended is a sentence, or empty: well.
+ * ENDED: the figures of --report are whole, and a sentence says where the page is. */
+bool write_page(const std::string &how, bool ended);
 void grid_begins(launch_state &launch);
 void grid_block(const worker &w);
 void grid_fault(uint64_t finding);

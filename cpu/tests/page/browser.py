@@ -28,7 +28,7 @@ class Browser:
         self.answers, tells = os.pipe()
         self.log = tempfile.TemporaryFile()
         # the browser reads from 3 and writes to 4; a shell puts them there
-        flags = "--headless --no-sandbox --disable-gpu --remote-debugging-pipe --no-first-run --disable-background-networking"
+        flags = "--headless --no-sandbox --disable-gpu --hide-scrollbars --remote-debugging-pipe --no-first-run --disable-background-networking"
         words = ["bash", "-c", f'exec "$0" {flags} "$1" 3<&{asks} 4>&{tells}', file, f"--user-data-dir={self.folder}"]
         self.process = subprocess.Popen(words, pass_fds=(asks, tells), stdout=self.log, stderr=self.log)
         os.close(asks)

@@ -1,5 +1,4 @@
-/* Faults for the page of --check. A comment "N: WORDS" says that fault N has a line with these words here;
- * "N comes TIMES" how often the page says that it came, and "N is TITLE" what it is called. */
+/* Faults for the page of --check. Comments of one word mark the lines that faults.txt speaks of. */
 #include <cuda_pipeline.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,42 +8,38 @@
     if (call) exit(2)
 enum { THREADS = 64, BLOCKS = 3, ELEMENTS = 80 };
 
-/* 1 is Race; 1 comes 126 times, in 2 of 2 blocks; */
 __global__ void shift(int *out)
 {
     __shared__ int row[THREADS];
     int t = threadIdx.x;
-    row[t] = t; /* 1: block (0,0,0), thread (0,0,0) writes; */
+    row[t] = t; /* written */
 
-    if (t > 0) out[t] = row[t - 1]; /* 1: block (0,0,0), thread (1,0,0) reads; */
+    if (t > 0) out[t] = row[t - 1]; /* read */
 }
-/* 2 is Out of bounds; 2 comes 16 times, in 1 of 3 blocks; */
 __global__ void fill(int *out)
 {
-    out[blockIdx.x * blockDim.x + threadIdx.x] = 1; /* 2: block (2,0,0), thread (16,0,0) writes byte 320 of the 320 bytes of device memory; */
+    out[blockIdx.x * blockDim.x + threadIdx.x] = 1; /* past */
 }
-/* 3 is Memory that nobody has written; 3 comes 32 times, in 1 of 1 block; */
 __global__ void add(const int *in, int *out)
 {
-    out[threadIdx.x] = in[threadIdx.x] + 1; /* 3: block (0,0,0), thread (0,0,0) reads byte 0 of the 128 bytes of device memory; */
+    out[threadIdx.x] = in[threadIdx.x] + 1; /* never */
 }
-/* 4 is Missing wait for a copy; 4 comes 32 times, in 1 of 1 block; */
 __global__ void staged(const int *in, int *out)
 {
     __shared__ int stage[32];
-    __pipeline_memcpy_async(stage + threadIdx.x, in + threadIdx.x, sizeof *in); /* 4: the asynchronous copy; */
+    __pipeline_memcpy_async(stage + threadIdx.x, in + threadIdx.x, sizeof *in); /* async */
     __pipeline_commit();
-    out[threadIdx.x] = stage[threadIdx.x]; /* 4: block (0,0,0), thread (0,0,0) reads byte 0 of __shared__ stage; */
+    out[threadIdx.x] = stage[threadIdx.x]; /* staged */
     __pipeline_wait_prior(0);
 }
-/* 5 is Missing wait of the host; 5 comes 32 times; */
 __global__ void squares(int *out)
 {
     out[threadIdx.x] = threadIdx.x * threadIdx.x;
 }
 __global__ void halves(int *out)
 {
-    if (threadIdx.x < 40) __syncthreads();
+    if (threadIdx.x < 40)
+        __syncthreads();
     else
         __syncthreads();
     out[threadIdx.x] = 1;
@@ -53,7 +48,7 @@ __global__ void halves(int *out)
 static int *allocate(size_t bytes)
 {
     int *memory;
-    CHECK(cudaMalloc(&memory, bytes)); /* 2: The memory was allocated; 6: 64 bytes of device memory allocated; */
+    CHECK(cudaMalloc(&memory, bytes)); /* allocated */
     return memory;
 }
 
@@ -73,15 +68,15 @@ int main(int argc, char **argv)
         return cudaDeviceSynchronize() == 0;
     }
     fill<<<BLOCKS, 32>>>(out);
-    CHECK(cudaMalloc(&fresh, 128)); /* 3: from byte 0 of the 128 bytes allocated; */
-    CHECK(cudaMalloc(&copied, 128)); /* 3: The memory was allocated; */
-    CHECK(cudaMemcpy(copied, fresh, 128, cudaMemcpyDeviceToDevice)); /* 3: was copied; */
+    CHECK(cudaMalloc(&fresh, 128));                                  /* fresh */
+    CHECK(cudaMalloc(&copied, 128));                                 /* target */
+    CHECK(cudaMemcpy(copied, fresh, 128, cudaMemcpyDeviceToDevice)); /* copied */
     add<<<1, 32>>>(copied, out);
     staged<<<1, 32>>>(out, out + 40);
     CHECK(cudaMallocManaged(&managed, 128));
-    squares<<<1, 32>>>(managed); /* 5: kernel squares; */
-    for (int i = 0; i < 32; i++) sum += managed[i]; /* 5: the host reads memory; */
+    squares<<<1, 32>>>(managed);                    /* squares */
+    for (int i = 0; i < 32; i++) sum += managed[i]; /* early */
     CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < 3; i++) allocate(64); /* 6 is Leak; 6 comes 3 times; */
+    for (int i = 0; i < 3; i++) allocate(64);
     return cudaFree(out) || cudaFree(fresh) || cudaFree(copied) || cudaFree(managed) || sum < 0;
 }

@@ -1,65 +1,60 @@
 #!/usr/bin/env python3
 """Checks what a page of cucc --check --html says of faults.
 
-usage: faults.py PAGE.html SOURCE.cu [FAULT...]
+usage: faults.py PAGE.html SOURCE.cu FAULTS.txt
 
-Of the comments in SOURCE.cu (faults.cu says what they mean) those of each FAULT, all if none is named, must be on
-the page: title, how often it came, and the lines side by side, each with its words and that line of the code."""
+FAULTS.txt has a line for each fault, "NUMBER TITLE: HOW OFTEN", and below it its lines, "TAG: WORDS": side by side
+the page must show these words and the line of SOURCE.cu with the comment TAG."""
 import html
 import re
 import sys
 
 
-def read_marks(lines, faults):
-    marks = {}
-    for number, line in enumerate(lines, 1):
-        for fault, words in re.findall(r"(?:/\*|;) (\d+) ?((?::|is|comes) [^;]*)(?=;)", line):
-            if not faults or fault in faults:
-                marks.setdefault(int(fault), []).append((number, *words.split(" ", 1)))
-    return marks
+def read_faults(lines):
+    faults = []
+    for line in lines:
+        name, text = line.split(": ", 1)
+        if name[0].isdigit():
+            faults.append((name.replace(" ", ". ", 1), text, []))
+        else:
+            faults[-1][2].append((name, text))
+    return faults
 
 
 def plain(text):
     return html.unescape(re.sub("<[^>]*>", "", text))
 
 
-def check_fault(fault, marks, section, lines):
-    head = plain(section.split("<div class=\"pair\">")[0])
-    sides = section.split('<div class="side">')[1:]
+def check_fault(title, often, places, section, lines):
+    head = plain(section.split('<div class="pair">')[0])
+    sides = [side.split("</h4>") for side in section.split('<div class="side">')[1:]]
+    labels = [plain(side[0]) for side in sides]
     found = []
-    for number, kind, words in marks:
-        if kind == "is" and not head.startswith(f"{fault}. {words}, "):
-            found.append(f"it is not called {words}: {head.splitlines()[0]}")
-        if kind == "comes" and f"It came {words}." not in head:
-            found.append(f"it does not come {words}: {head}")
-        if kind != ":":
-            continue
-        with_words = [side for side in sides if plain(side.split("</h4>")[0]) == words]
-        if len(with_words) != 1:
-            found.append(f"{len(with_words)} sides say {words}: {[plain(side.split('</h4>')[0]) for side in sides]}")
-            continue
-        hit = re.findall(r'<div class="line hit" aria-current="true">(.*?)</div>', with_words[0])
+    if not head.startswith(f"{title}, ") or f"It came {often}." not in head:
+        found.append(f"it is not that, {often}: {head}")
+    if sorted(labels) != sorted(words for _, words in places):
+        found.append(f"its sides are {labels}")
+    for tag, words in places:
+        number = next(n for n, line in enumerate(lines, 1) if f"/* {tag} */" in line)
         wanted = f"\u25b6 {number}{lines[number - 1]}"
-        if [plain(line) for line in hit] != [wanted]:
-            found.append(f"{words}: not line {number}, but {[plain(line) for line in hit]}")
-    if len(sides) != sum(kind == ":" for _, kind, _ in marks):
-        found.append(f"it has {len(sides)} sides")
+        hits = [re.findall(r'<div class="line hit" aria-current="true">(.*?)</div>', side[1]) for side in sides if plain(side[0]) == words]
+        if [[plain(line) for line in hit] for hit in hits] != [[wanted]]:
+            found.append(f"{words}: not line {number}, but {hits}")
     if "<b>Right:</b> " not in section:
         found.append("it does not say what would be right")
-    return [f"fault {fault}: {text}" for text in found]
+    return [f"{title}: {text}" for text in found]
 
 
 def main():
-    page_file, source, *faults = sys.argv[1:]
-    with open(page_file, encoding="utf-8") as file:
-        page = file.read()
-    with open(source, encoding="utf-8") as file:
-        lines = file.read().split("\n")
-    marks = read_marks(lines, faults)
-    sections = re.findall(r'<section class="fault" id="fault(\d+)">(.*?)</section>', page, re.S)
-    found = [] if len(sections) == len(marks) > 0 else [f"{len(sections)} faults in place of {len(marks)}"]
-    for number, section in sections:
-        found += check_fault(int(number), marks.get(int(number), []), section, lines)
+    texts = []
+    for name in sys.argv[1:4]:
+        with open(name, encoding="utf-8") as file:
+            texts.append(file.read())
+    page, source, faults = texts[0], texts[1].split("\n"), read_faults(texts[2].splitlines())
+    sections = re.findall(r'<section class="fault" id="fault\d+">(.*?)</section>', page, re.S)
+    found = [] if len(sections) == len(faults) else [f"{len(sections)} faults in place of {len(faults)}"]
+    for fault, section in zip(faults, sections):
+        found += check_fault(*fault, section, source)
     print("\n".join(found))
     return len(found) > 0
 

@@ -65,9 +65,9 @@ check "builds" builds
 
 page=$work/page/faults.html
 check "a page of faults" runs 23 "$page" "$work/faults"
-check "with what each is, how often it came, its lines side by side" python3 -B "$here/faults.py" "$page" "$work/faults.cu"
-check "another line would be noticed" fails python3 -B "$here/faults.py" <(sed 's/&#9654; 19</\&#9654; 18</' "$page") "$work/faults.cu"
-check "another number would be noticed" fails python3 -B "$here/faults.py" <(sed 's/came 126 times/came 125 times/' "$page") "$work/faults.cu"
+check "with what each is, how often it came, its lines side by side" python3 -B "$here/faults.py" "$page" "$work/faults.cu" "$here/faults.txt"
+check "another line would be noticed" fails python3 -B "$here/faults.py" <(sed '0,/&#9654; [0-9]*</s//\&#9654; 1</' "$page") "$work/faults.cu" "$here/faults.txt"
+check "another number would be noticed" fails python3 -B "$here/faults.py" <(sed 's/came 126 times/came 125 times/' "$page") "$work/faults.cu" "$here/faults.txt"
 check "messages are printed, too" grep -q 'race on byte 0 of __shared__ row' "$work/output"
 # three blocks of fill, the last one found a fault
 kernel() { # NAME: its section
@@ -147,6 +147,12 @@ nowhere|s/ id="kernels"//|#kernels leads to nothing
 dark|s/(prefers-color-scheme:dark)/print/|its back is light|dark
 END
 fi
+
+# pictures.py makes them again
+for picture in "$here"/../../../demos/memory/*_run.png; do
+    name=${picture##*/}
+    check "$name is small, and a demo's page links to it" eval "[ \$(stat -c %s '$picture') -le 60000 ] && grep -q '($name)' '${picture%/*}/README.md'"
+done
 
 echo "1..$number"
 [ $failures -eq 0 ]
