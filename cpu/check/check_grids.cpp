@@ -80,7 +80,7 @@ void grid_ends(launch_state &launch)
     delete g;
 }
 
-/* By kernels and lines; a launch that has not ended is among them. */
+/* Those with faults first, by kernels and lines; a launch that has not ended is among them. */
 std::vector<kernel_grid> grids_for_page()
 {
     std::map<std::string, kernel_grid> all;
@@ -101,6 +101,8 @@ std::vector<kernel_grid> grids_for_page()
     }
     std::vector<kernel_grid> list;
     for (auto &g : by_name) list.push_back(g.second);
+    std::stable_partition(list.begin(), list.end(),
+                          [](const kernel_grid &g) { return g.faulty > 0; });
     return list;
 }
 } // namespace cucc

@@ -67,8 +67,13 @@ static drawn_grid layout_of(const kernel_grid &g)
     drawn_grid d = {g.grid, {1, 1, 1}, {1, 1, 1}};
     if (g.grid.y * g.grid.z == 1)
         for (unsigned int columns : {few_columns, numbered_columns, most_columns})
-            if (d.blocks.x > columns && (g.grid.x <= columns * columns || columns == most_columns))
-                d.blocks = dim3(columns, parts(g.grid.x, columns), 1);
+            if (d.blocks.x > columns &&
+                (g.grid.x <= columns * columns || columns == most_columns)) {
+                unsigned int row = columns * std::max(1u, parts(g.grid.x, most_cells));
+                if (columns < most_columns) row = columns;
+                d.blocks = dim3(row, parts(g.grid.x, row), 1);
+                break;
+            }
     d.per = dim3(parts(d.blocks.x, most_columns), parts(d.blocks.y, most_rows), 1);
     d.cells = dim3(parts(d.blocks.x, d.per.x), parts(d.blocks.y, d.per.y), 1);
     d.cells.z = std::min(d.blocks.z, std::max(1u, most_cells / (d.cells.x * d.cells.y)));
