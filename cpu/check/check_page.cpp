@@ -180,13 +180,26 @@ static bool is_page(const std::string &path)
     return path.size() > end.size() && !path.compare(path.size() - end.size(), end.size(), end);
 }
 
-/* Empty: none is wanted. */
-static std::string page_path()
+static std::string page_as_asked()
 {
     const char *path = getenv("CUCC_REPORT");
     if (!path || !*path) return cucc_options.page;
     if (is_page(path)) return path;
     return cucc_options.report ? "" : cucc_options.page; /* a table as CSV */
+}
+
+static std::string folder()
+{
+    char path[4096];
+    return getcwd(path, sizeof path) ? path : ".";
+}
+
+/* Empty: none is wanted. A program may change its folder. */
+static std::string page_path()
+{
+    static const std::string begun_in = folder();
+    std::string path = page_as_asked();
+    return path.empty() || path[0] == '/' || folder() == begun_in ? path : begun_in + "/" + path;
 }
 
 bool page_is_wanted()

@@ -76,7 +76,7 @@ void note_fault(const worker &w, const char *text); /* it was told, and has ende
 void print_findings();
 bool anything_found();
 void page_at_signal(int signal); /* that ends the program */
-bool report_at_exit(); /* false: a page could not be written */
+bool report_at_exit();           /* false: a page could not be written */
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #define CHECK(call) \
     if (call) exit(2)
 enum { THREADS = 64, BLOCKS = 3, ELEMENTS = 80 };
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
     CHECK(cudaDeviceSynchronize());
     if (!strcmp(how, "abort")) abort();
     if (!strcmp(how, "crash")) sum = *(volatile int *)(size_t)(argc - 2);
+    if (!strcmp(how, "sent")) raise(SIGSEGV);
+    if (!strcmp(how, "away") && chdir("..")) return 2;
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "barrier")) {
         halves<<<dim3(3, 2), THREADS>>>(out);

@@ -80,6 +80,11 @@ check "blocks in their order, and who found a fault" blocks fill ran ran found
 check "with numbers" test "$(kernel fill | grep -o '>[0-9]*</text>' | tr -d '</a-z>' | tr '\n' ' ')" = '1 2 3 '
 check "and the fault that it was" grep -qE '<a href="#fault2">Fault 2</a> came in block \(2,0,0\)\.' <(kernel fill)
 check "--html FILE, and no CUCC_REPORT" eval "cd '$work' && ! ./faults nothing 2>&1 | grep -v '^cucc: the page of --check is compiled.html$' && [ -s compiled.html ]"
+goes_away() {
+    mkdir -p "$work/away/inside" && (cd "$work/away/inside" && "$work/faults" away)
+    [ $? = 23 ] && [ -s "$work/away/inside/compiled.html" ] && [ ! -e "$work/away/compiled.html" ]
+}
+check "a program that changes its folder" goes_away
 check "a run without faults" runs 0 "$work/none/a.html" "$work/faults" nothing
 check "says so" has "$work/none/a.html" 'faults: no faults</h1>' 'No fault was found.'
 check "together with --report" runs 23 "$work/both.pages/a.html" "$work/both"
@@ -94,6 +99,7 @@ check "a program that aborts" runs 134 "$work/abort/a.html" "$work/faults" abort
 check "leaves its page" has "$work/abort/a.html" 'The program was ended: Aborted.' 'id="fault1"'
 check "and so does one that crashes" runs 139 "$work/crash/a.html" "$work/both" crash
 check "with the figures" has "$work/crash/a.html" 'The program was ended: Segmentation fault.' 'id="fault1"' 'id="worst"'
+check "and one that is sent the signal" runs 139 "$work/sent/a.html" "$work/faults" sent
 check "and one that is killed" runs 137 "$work/kill/a.html" "$work/faults" kill
 check "with what was found until then" has "$work/kill/a.html" 'had not ended when this page was written' 'id="fault1"'
 
