@@ -462,6 +462,21 @@ uint64_t faults_untold()
     return untold;
 }
 
+/* Why a call was refused; the program is told of it by an error. */
+void say(const char *format, ...)
+{
+    char text[4000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "cucc: %s\n", text);
+    if (!page_is_wanted()) return;
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    told_notes().push_back(resolved(text + (", at " + at(calling_code()))));
+    page_is_old = true;
+}
+
 /* A finding that is new goes to stderr and to the page. */
 static void tell(const finding &f)
 {

@@ -136,7 +136,11 @@ def main():
     if not file:
         print("no Chromium (apt install chromium-headless-shell, or CHROME=FILE)")
         return NO_BROWSER
-    browser, found = Browser(file), []
+    try:
+        browser, found = Browser(file), []
+    except RuntimeError as error:
+        print(f"{file} does not start: {error}".replace("\n", " "))
+        return NO_BROWSER
     try:
         for width in widths:
             for scheme in schemes:

@@ -60,6 +60,7 @@ builds() {
     [ -x "$work/faults" ] && [ -x "$work/both" ]
 }
 check "builds" builds
+[ $failures = 0 ] || { echo "1..$number" && exit 1; }
 
 # ---- what it says ------------------------------------------------------------------------------
 
@@ -95,6 +96,8 @@ check "both are there" has "$work/both.pages/a.html" 'id="fault6"' 'id="worst"' 
 check "a barrier that not all threads come to" runs 23 "$work/barrier/a.html" "$work/faults" barrier
 check "with both places, and blocks that did not run" has "$work/barrier/a.html" '2. Barrier that not all threads come to' \
     '<h4>block (0,0,0), thread (40,0,0) waits</h4>' '<h4>thread (0,0,0)</h4>' 'Right:</b> all threads of a block come to the same' '5 blocks did not run'
+check "an argument that is refused" runs 23 "$work/refused/a.html" "$work/faults" host
+check "is told with its line" grep -qE "<li>kernel squares: argument 1 \(0x[0-9a-f]+\) is not in live device memory, at faults.cu:$(grep -n '/\* host \*/' "$work/faults.cu" | cut -d : -f 1)</li>" "$work/refused/a.html"
 check "a program that aborts" runs 134 "$work/abort/a.html" "$work/faults" abort
 check "leaves its page" has "$work/abort/a.html" 'The program was ended: Aborted.' 'id="fault1"'
 check "and so does one that crashes" runs 139 "$work/crash/a.html" "$work/both" crash
