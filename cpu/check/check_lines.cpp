@@ -428,18 +428,22 @@ static const failed_launch &what_failed(const std::string &text)
     return *found;
 }
 
+static void keep_fault(const std::string &where, const std::string &text, const char *kind,
+                       const char *right)
+{
+    if (!page_is_wanted()) return;
+    told_faults().push_back({kind, where, text, right, places_of(where, text), {next_number()}, 0});
+    page_is_old = true;
+}
+
 /* A fault that has ended a launch, and was printed. */
 void note_fault(const worker &w, const char *text)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    findings_total++;
     const failed_launch &is = what_failed(text);
-    told_fault fault = {is.kind, here(w), text, is.right, places_of(here(w), text), {}, 0};
-    if (!fault.right.empty()) fprintf(stderr, "cucc:   right: %s\n", fault.right.c_str());
-    if (!page_is_wanted()) return;
-    fault.findings.push_back(next_number());
-    told_faults().push_back(fault);
-    page_is_old = true;
+    findings_total++;
+    if (*is.right) fprintf(stderr, "cucc:   right: %s\n", is.right);
+    keep_fault(here(w), text, is.kind, is.right);
 }
 
 std::vector<told_fault> faults_for_page()
@@ -545,3 +549,28 @@ bool anything_found()
     return findings_total > 0;
 }
 } // namespace cucc
+
+/* ---- undefined behaviour, with --sanitize ---------------------------------------------------- */
+
+extern "C" __attribute__((weak)) void __ubsan_get_current_report_data(
+    const char **kind, const char **message, const char **file, unsigned int *line,
+    unsigned int *column, char **memory);
+
+/* UndefinedBehaviorSanitizer calls it before it prints its message and ends the program. */
+extern "C" void __ubsan_on_report()
+{
+    using namespace cucc;
+    const char *kind, *message, *file;
+    unsigned int line, column;
+    char *memory;
+    if (!__ubsan_get_current_report_data) return;
+    __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &memory);
+    if (self) fprintf(stderr, "cucc: %sthe fault below happened here\n", here(*self).c_str());
+    print_findings();
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    std::string text = std::string(message) + " at " + tidy(file) + ":" + std::to_string(line);
+    text[0] = (char)tolower(text[0]);
+    keep_fault(self ? here(*self) : "", text, "undefined", "");
+    if (page_is_wanted())
+        write_page("The program was ended, since it did what the language leaves undefined.", true);
+}

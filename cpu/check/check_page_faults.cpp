@@ -25,6 +25,7 @@ static const char *title_of(const std::string &kind)
         {"barrier", "Barrier that not all threads come to"},
         {"warp", "Lanes that do not come together"},
         {"launch", "Failed launch"},
+        {"undefined", "Undefined behaviour"},
         {"constants", "Too many constants"},
         {"function", "Function of the host"},
         {"virtual", "Virtual function of the host"},

@@ -106,6 +106,26 @@ check "and one that is sent the signal" runs 139 "$work/sent/a.html" "$work/faul
 check "and one that is killed" runs 137 "$work/kill/a.html" "$work/faults" kill
 check "with what was found until then" has "$work/kill/a.html" 'had not ended when this page was written' 'id="fault1"'
 
+undefined() { # another day than the next one
+    cat >"$work/undefined.cu" <<'XX'
+__global__ void shifts(int *x, int by) { x[threadIdx.x] = 1 << (by + threadIdx.x); }
+int main() { int *x; return cudaMalloc(&x, 128) || (shifts<<<1, 32>>>(x, 5), cudaDeviceSynchronize()) || cudaFree(x); }
+XX
+    (cd "$work" && "$cucc" --check --sanitize undefined.cu -o undefined) && runs 1 "$work/ub/a.html" "$work/undefined" &&
+        has "$work/ub/a.html" '1. Undefined behaviour, undefined.cu:1<' 'thread (27,0,0): shift exponent 32 is too large'
+}
+# more faults, on longer lines, than a page has room for
+crowd() {
+    {
+        echo '__global__ void many(int *x) { int t = threadIdx.x;'
+        for ((i = 1; i < 80; i++)); do echo "x[t / 2 + $i * 100] = t; /* $(printf '<%.0s' {1..280}) */"; done
+        echo '} int main() { int *x; return cudaMalloc(&x, 40000) || (many<<<dim3(100, 7, 9), 64>>>(x), cudaDeviceSynchronize()) || cudaFree(x); }'
+    } >"$work/many.cu"
+    (cd "$work" && "$cucc" --check --report many.cu -o many) && runs 23 "$work/crowd/a.html" "$work/many" &&
+        has "$work/crowd/a.html" 'The last ones are told without their lines of code' '30 more findings are not told' 'id="fault49"'
+}
+for which in $(turns undefined crowd); do check "a page of $which" "$which"; done
+
 cannot() { # STATUS FILE WHY COMMAND...
     local status output
     output=$(CUCC_REPORT=$2 "${@:4}" 2>&1)
