@@ -74,19 +74,24 @@ cat >term/waits.cu <<'CUDA'
 #include <unistd.h>
 int main() { signal(SIGTERM, SIG_IGN); fclose(fopen("began", "w")); for (;;) pause(); }
 CUDA
-echo "$work/term" >pattern # which grep's own command line does not show
-term() {
-    local pid status
-    TMPDIR=$work/temporary "$try" "$work/term" >term.txt 2>&1 &
+running() { # TEXT: which grep's own command line does not show
+    echo "$1" >pattern
+    grep -lsaFf pattern /proc/[0-9]*/cmdline
+}
+term() { # FOLDER, COMMAND: by which it is seen that it has begun
+    local pid status begin
+    TMPDIR=$work/temporary "$try" "$work/$1" >term.txt 2>&1 &
     pid=$!
-    for _ in {1..600}; do [ ! -e term/began ] || break; sleep 0.1; done
+    for _ in {1..600}; do ! "${@:2}" >/dev/null || break; sleep 0.1; done
+    begin=$SECONDS
     kill "$pid"
     wait "$pid"
     status=$?
     sleep 0.5
-    cat term.txt && [ "$status" = 143 ] && ! grep -lsaFf pattern /proc/[0-9]*/cmdline && nothing
+    cat term.txt && [ "$status" = 143 ] && [ $((SECONDS - begin)) -lt 60 ] && ! running "$work/$1" && nothing
 }
-check "when it is ended, so is the program, and nothing is left" term
+check "when it is ended, so is the program, and nothing is left" term term test -e term/began
+check "so is a build" term waits running "$work/waits/waits.cu"
 mkdir none
 none() { [ "$("$try" none 2>&1)" = "$(printf '%s\n' "$("$try" none 2>/dev/null | head -n 1)" 'try: no program in none' '0 programs: 0 build, 0 of them end well')" ] && ! "$try" none 2>/dev/null; }
 check "a folder without programs" none
