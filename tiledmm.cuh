@@ -295,6 +295,28 @@
 #endif
 #endif
 
+/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. */
+#ifdef TMM_WITH_HALF
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+typedef __half tmm_half;
+#else
+typedef struct tmm_half {
+    unsigned short bits;
+} tmm_half;
+#endif
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 tmm_bfloat16;
+#else
+typedef struct tmm_bfloat16 {
+    unsigned short bits;
+} tmm_bfloat16;
+#endif
+#endif
+
 /* What a function of kernels begins with. */
 #define TMM__DEVICE static __device__ __forceinline__
 
@@ -381,6 +403,12 @@
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__HAS_DOUBLE_TENSOR
 #endif
+#ifdef TMM_WITH_HALF
+#define TMM__HAS_HALF
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define TMM__HAS_BFLOAT16
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -409,6 +437,12 @@
 #if defined(TMM_DOUBLE_TENSOR) && !defined(TMM__HAS_DOUBLE_TENSOR)
 #error "tiledmm.cuh: TMM_DOUBLE_TENSOR must be defined before the first #include of this file"
 #endif
+#if defined(TMM_WITH_HALF) && !defined(TMM__HAS_HALF)
+#error "tiledmm.cuh: TMM_WITH_HALF must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_BFLOAT16) && !defined(TMM__HAS_BFLOAT16)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16 must be defined before the first #include of this file"
+#endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
 #endif
@@ -418,8 +452,11 @@
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
 #endif
-#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
-#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
+#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
+     defined(TMM_EPILOGUE)) &&                                                           \
+    !defined(TMM_NAME)
+#error \
+    "tiledmm.cuh: TMM_TILE, TMM_SUM, TMM_SCALAR, TMM_OUT and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif
 /* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
@@ -434,7 +471,9 @@
         (void)tmm__row, (void)tmm__col;                                              \
         return (type)(TMM_EPILOGUE(tmm__value, tmm__row, tmm__col));                 \
     }
-#if defined(TMM_NAME) && defined(TMM_TYPE)
+#if defined(TMM_NAME) && defined(TMM_OUT)
+TMM__EPILOGUE(TMM_FN(epilogue), TMM_OUT)
+#elif defined(TMM_NAME) && defined(TMM_TYPE)
 TMM__EPILOGUE(TMM_FN(epilogue), TMM_TYPE)
 #elif defined(TMM_NAME)
 TMM__EPILOGUE(TMM_FN(epilogue), float)
@@ -445,6 +484,14 @@ TMM__EPILOGUE(tmm_depilogue, double)
 #endif
 #ifndef TMM_NO_INT
 TMM__EPILOGUE(tmm_iepilogue, int)
+#endif
+#ifdef TMM_WITH_HALF
+TMM__EPILOGUE(tmm_hepilogue, tmm_half)
+TMM__EPILOGUE(tmm_hsepilogue, float)
+#endif
+#ifdef TMM_WITH_BFLOAT16
+TMM__EPILOGUE(tmm_bepilogue, tmm_bfloat16)
+TMM__EPILOGUE(tmm_bsepilogue, float)
 #endif
 #endif
 #undef TMM__EPILOGUE
@@ -994,8 +1041,8 @@ TMM__DEVICE int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
-   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+/* Loads or stores `bytes` (a constant; the global address is a multiple) if `enabled`; otherwise `to`
+   keeps what it has. 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
    one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
 TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
@@ -1008,7 +1055,7 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
-    } else {
+    } else if (bytes == 4) {
         unsigned x;
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
@@ -1016,6 +1063,8 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
+    } else if (enabled) {
+        memcpy(to, from, bytes);
     }
 #else
     if (enabled) memcpy(to, from, bytes);
@@ -1032,13 +1081,15 @@ TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabl
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
-    } else {
+    } else if (bytes == 4) {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
+    } else if (enabled) {
+        memcpy(to, from, bytes);
     }
 #else
     if (enabled) memcpy(to, from, bytes);
@@ -2567,8 +2618,9 @@ typedef struct tmm__operands {
     long long ldb;
     const void *C;
     long long ldc;
-    size_t element; /* bytes */
-    int reads_AB;   /* 0 where alpha is 0 */
+    size_t element; /* bytes, of A and B */
+    size_t element_C;
+    int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
 
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
@@ -2595,7 +2647,7 @@ static inline tmm_status tmm__check_sizes(const tmm__operands *o)
                                    nB ? o->N : o->K, o->ldb, o->element);
     if (status == TMM_OK)
         status =
-            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
+            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element_C);
     return status;
 }
 
@@ -2622,7 +2674,7 @@ static inline tmm__area tmm__area_of_operand(const tmm__operands *o, int which)
         return tmm__area_of(o->A, nA ? o->M : o->K, nA ? o->K : o->M, o->lda, o->element);
     if (which == 1)
         return tmm__area_of(o->B, nB ? o->K : o->N, nB ? o->N : o->K, o->ldb, o->element);
-    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element);
+    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element_C);
 }
 
 static inline long long tmm__area_bytes(const tmm__area *a)
@@ -2688,11 +2740,13 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
 {
     if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
     const tmm__area C = tmm__area_of_operand(o, 2);
-    const long long strideC = strides[2] * (long long)o->element;
+    const long long strideC = strides[2] * (long long)o->element_C;
     for (int which = 0; which < 2; which++)
         for (int last = 0; last < 2; last++) {
             tmm__area X = tmm__area_of_operand(o, which);
-            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] * o->element : 0;
+            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] *
+                                  (which == 2 ? o->element_C : o->element)
+                            : 0;
             const long long d = (long long)(X.begin - C.begin);
             if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
                 continue;                          /* nearly always */
@@ -2840,7 +2894,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xdmma          TMM_FN(dmma)
 #define tmm__xdoubt_below   TMM_FN(gemm__doubt_below)
 #define tmm__xdoubt_bytes   TMM_FN(gemm__doubt_bytes)
-#define tmm__xelements2     TMM_FN(elements2)
+#define tmm__xouts2         TMM_FN(outs2)
+#define tmm__xouts4         TMM_FN(outs4)
 #define tmm__xelements4     TMM_FN(elements4)
 #define tmm__xeligible      TMM_FN(gemm__eligible)
 #define tmm__xfast_competes TMM_FN(gemm__fast_competes)
@@ -3800,7 +3855,9 @@ typedef struct tmm__block_product {
 typedef struct tmm__job {
     tmm_op opA, opB;
     long long M, N, K; /* K is 0 if A and B are not read */
-    size_t size;       /* of an element */
+    size_t size;       /* of an element of A and B */
+    size_t size_C;
+    long long depth; /* of a part of K, at most */
     const char *A, *B;
     char *C;
     long long lda, ldb, ldc;
@@ -4404,14 +4461,14 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
    Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
+/* How many parts K has. The last ones are job->depth deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least
    TMM__HOST_FIRST deep, in *front parts, one or two.
      Elements of 8 bytes take twice the time to arrive for the same arithmetic. A short first
    part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
-    long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
+    long long depth = job->depth, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
     *front = 1;
     *rest = job->K;
     if (job->K <= depth) return 1;
@@ -4427,7 +4484,7 @@ static inline long long tmm__k_begin(const tmm__job *job, long long n)
     long long rest, parts = tmm__k_parts(job, &front, &rest);
     if (n <= 0) return 0;
     if (n >= parts) return job->K;
-    return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
+    return n < front ? TMM__HOST_FIRST : rest + (n - front) * job->depth;
 }
 
 /* The edge of equal blocks that make up `all`, at most `limit`. */
@@ -4449,7 +4506,7 @@ static inline void tmm__block_shape(const tmm__job *job, long long rows, long lo
 {
     long long wide = TMM__HOST_LINE / (long long)job->size;
     *bn = tmm__block_edge(job->N, wide > edge ? wide : edge);
-    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / job->depth + 1) < parts)
         *bn = tmm__block_edge(job->N, *bn / 2);
     long long high = edge * edge / *bn / 128 * 128;
     *bm = tmm__block_edge(rows, high < 256 ? 256 : high > edge ? edge : high);
@@ -4475,10 +4532,10 @@ static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, 
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t pitch;
-    long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
+    long long depth = tmm__min(job->K, job->depth);
     l->bytesA = tmm__part_size(job, 0, depth, l->bm, &pitch);
     l->bytesB = tmm__part_size(job, 1, depth, l->bn, &pitch);
-    l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
+    l->pitchC = ((size_t)l->bn * job->size_C + 15) / 16 * 16;
     l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
     double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
     if (l->group > 0 || job->K == 0) {
@@ -4776,9 +4833,9 @@ static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
     long long row = c->i * l->bm, col = c->j * l->bn;
     t->device_memory = c->memory;
     t->device_pitch = l->pitchC;
-    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size;
-    t->host_pitch = (size_t)h->job.ldc * h->job.size;
-    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size;
+    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size_C;
+    t->host_pitch = (size_t)h->job.ldc * h->job.size_C;
+    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size_C;
     t->rows = (size_t)tmm__min(l->rows - row, l->bm);
 }
 
@@ -4836,7 +4893,7 @@ static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm
     block.C = C->memory;
     block.lda = A != NULL ? (long long)(pitchA / job->size) : 1;
     block.ldb = B != NULL ? (long long)(pitchB / job->size) : 1;
-    block.ldc = (long long)(l->pitchC / job->size);
+    block.ldc = (long long)(l->pitchC / job->size_C);
     block.adds = t->k > 0;
     return block;
 }
@@ -4911,7 +4968,7 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
             w->seconds = ms * 1e-3;
         block->state = TMM__FREE;
         w->blocks_done++;
-        h->done += (double)(block->out.width / h->job.size) * (double)block->out.rows;
+        h->done += (double)(block->out.width / h->job.size_C) * (double)block->out.rows;
         *moved = 1;
     }
     return TMM_OK;
@@ -5022,7 +5079,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
 {
     tmm__job small = h->job;
     long long edge = tmm__min(1024, tmm__min(small.M, tmm__min(small.N, small.K)));
-    size_t bytes = (size_t)(edge * edge) * small.size;
+    size_t bytes = (size_t)(edge * edge) * (small.size > small.size_C ? small.size : small.size_C);
     char *memory = NULL;
     tmm__block_product block;
     cudaEvent_t begin = NULL, end = NULL;
@@ -5684,7 +5741,7 @@ static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j
     tmm__block_product block;
     block.M = p->rows, block.N = cols;
     block.lda = p->lda, block.ldb = p->ldb, block.ldc = p->ldc;
-    block.C = (char *)p->C + (size_t)n0 * job->size;
+    block.C = (char *)p->C + (size_t)n0 * job->size_C;
     cudaError_t error = cudaSetDevice(p->device);
     tmm_status status = TMM_OK;
     if (member->buffers != NULL) {
@@ -5931,8 +5988,19 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
-                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+    const tmm__operands operands = {TMM_OP_N,
+                                    TMM_OP_N,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    tmm__element_size(type),
+                                    tmm__element_size(type),
                                     1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
@@ -5979,6 +6047,12 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #endif
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
+#endif
+#ifndef TMM_SCALAR /* of alpha and beta */
+#define TMM_SCALAR TMM_TYPE
+#endif
+#ifndef TMM_OUT /* of an element of C */
+#define TMM_OUT TMM_TYPE
 #endif
 #ifdef TMM_TILE                        /* TMM_SHARED has this tile alone */
 #if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
@@ -6057,9 +6131,14 @@ static_assert(
     "be multiplied");
 static_assert(
     __is_constructible(TMM_SUM, TMM_TYPE) && __is_constructible(TMM_TYPE, TMM_SUM) &&
-        __is_trivially_copyable(TMM_TYPE),
+        __is_trivially_copyable(TMM_TYPE) && __is_constructible(TMM_SUM, TMM_OUT) &&
+        __is_constructible(TMM_OUT, TMM_SUM) && __is_trivially_copyable(TMM_OUT),
     "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
     "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
+static_assert(sizeof(TMM_TYPE) < 4 ||
+                  (sizeof(TMM_OUT) == sizeof(TMM_TYPE) && sizeof(TMM_SCALAR) == sizeof(TMM_TYPE)),
+              "tiledmm.cuh: TMM_OUT and TMM_SCALAR other than TMM_TYPE are for elements of 1 or 2 "
+              "bytes");
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
@@ -6071,30 +6150,30 @@ static_assert(
    Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
    pointer may only show at cudaDeviceSynchronize). */
 TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
                               tmm_stream stream);
 
 /* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
    does not have. */
 TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                   TMM_TYPE *C, long long ldc, tmm_stream stream);
+                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
+                                   TMM_OUT *C, long long ldc, tmm_stream stream);
 
 /* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
    (strides in elements, not negative; 0 for an operand that all share, but not for C). */
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                       long long ldc, long long strideA, long long strideB,
                                       long long strideC, long long batch, tmm_stream stream);
 TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_TYPE alpha,
+                                           long long N, long long K, TMM_SCALAR alpha,
                                            const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                           long long strideA, long long strideB, long long strideC,
-                                           long long batch, tmm_stream stream);
+                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideB,
+                                           long long strideC, long long batch, tmm_stream stream);
 
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
@@ -6123,8 +6202,8 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream);
 
@@ -6161,7 +6240,7 @@ TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
    (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
    unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                                const TMM_TYPE *B, TMM_TYPE *C);
+                                const TMM_TYPE *B, TMM_OUT *C);
 
 #if TMM__HOST_LAYER
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
@@ -6182,8 +6261,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE, which would see rows
    and columns of blocks. */
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                    long long ldc, const tmm_host_options *options);
 
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
@@ -6194,22 +6273,22 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
    before, and returns when all is complete; each part's `seconds` is set.
      Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
 TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    TMM_SCALAR alpha, TMM_SCALAR beta, tmm_part *parts, int count,
                                     tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                   long long ldc);
 
 /* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
    TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
@@ -6244,14 +6323,16 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
+TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_SCALAR alpha,
                                 const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                                 long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                                long long csB, long long batchB, TMM_TYPE beta,
-                                TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+                                long long csB, long long batchB, TMM_SCALAR beta,
+                                TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
     long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
@@ -6272,7 +6353,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -6321,14 +6402,16 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
-    tmm_gemm_shared(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm_gemm_shared(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     static_assert(
         TMM_TILE >= 1 && TMM_TILE <= 32,
@@ -6377,7 +6460,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -6438,6 +6521,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
@@ -6475,10 +6560,10 @@ static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BL
 }
 
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
-    tmm_gemm_register(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm_gemm_register(long long M, long long N, long long K, TMM_SCALAR alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                       long long ldc, long long batchC)
 {
     static_assert(TMM_BLOCK == 4 || TMM_BLOCK == 8,
@@ -6548,7 +6633,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* One row after the other, each moved to the place of the first: registers have no index, and
        code for every row would be most of this kernel. */
-    bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    struct alignas(sizeof(TMM_OUT) < 4 ? 4 * sizeof(TMM_OUT) : 16) quad_of_C {
+        TMM_OUT v[4];
+    } quad;
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(quad_of_C) == 0;
 #pragma unroll 1
     for (int i = 0; i < TMM_BLOCK; i++) {
         long long row = tile_row + row0 + i / 4 * 16 + i % 4;
@@ -6556,21 +6644,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
-            TMM_TYPE *c = C + row * ldc + col;
+            TMM_OUT *c = C + row * ldc + col;
             bool vector = alignedC && col + 4 <= N;
-            tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
                 if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
+                quad.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
                 if (!vector) c[j] = quad.v[j];
             }
-            if (vector) *(tmm_quad *)c = quad;
+            if (vector) *(quad_of_C *)c = quad;
         }
 #pragma unroll
         for (int h = 0; h < TMM_BLOCK - 1; h++)
@@ -6599,14 +6686,18 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
        store2          2 neighbours                  KERNEL TENSOR, TENSOR FLOAT
        store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
 
-/* Four neighbouring elements of shared memory or C. */
+/* Four neighbouring elements of shared memory; four or two of C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm__xelements4 {
     TMM_TYPE v[4];
 } tmm__xelements4;
 
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm__xelements2 {
-    TMM_TYPE v[2];
-} tmm__xelements2;
+typedef struct alignas(sizeof(TMM_OUT) < 4 ? 4 * sizeof(TMM_OUT) : 16) tmm__xouts4 {
+    TMM_OUT v[4];
+} tmm__xouts4;
+
+typedef struct alignas(2 * sizeof(TMM_OUT)) tmm__xouts2 {
+    TMM_OUT v[2];
+} tmm__xouts2;
 
 /* Four sums of a partial tile. */
 typedef struct alignas(16) tmm__xsums4 {
@@ -6616,12 +6707,12 @@ typedef struct alignas(16) tmm__xsums4 {
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
+TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_OUT *C, bool vector, unsigned mask, TMM_SCALAR beta)
 {
     tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
-    tmm__xelements4 elements = {{0, 0, 0, 0}};
-    if (vector) elements = *(const tmm__xelements4 *)C;
+    tmm__xouts4 elements = {{0, 0, 0, 0}};
+    if (vector) elements = *(const tmm__xouts4 *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (!vector && (mask >> j & 1)) elements.v[j] = C[j];
@@ -6632,29 +6723,29 @@ TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mas
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-TMM__DEVICE void tmm__xstore4(TMM_TYPE *C, long long row, long long col, bool vector, unsigned mask,
-                              TMM_TYPE alpha, const TMM_SUM *old, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vector, unsigned mask,
+                              TMM_SCALAR alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
-    tmm__xelements4 elements;
+    tmm__xouts4 elements;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = vector || (mask >> j & 1);
-        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
         if (!vector && inside) C[j] = elements.v[j];
     }
-    if (vector) *(tmm__xelements4 *)C = elements;
+    if (vector) *(tmm__xouts4 *)C = elements;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, long long first_row,
+TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
-                                  TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                  TMM_SCALAR alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
                                   const int rows)
 {
     tmm__xsums4 old[4][2];
@@ -6683,19 +6774,19 @@ TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, lon
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-TMM__DEVICE tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned, unsigned mask)
+TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mask)
 {
-    tmm__xelements2 elements = {{0, 0}};
-    if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
+    tmm__xouts2 elements = {{0, 0}};
+    if (aligned && (mask & 3) == 3) return *(const tmm__xouts2 *)C;
     if (mask & 1) elements.v[0] = C[0];
     if (mask & 2) elements.v[1] = C[1];
     return elements;
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool aligned,
-                              unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
-                              tmm__xelements2 elements, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
+                              TMM_SCALAR alpha, TMM_SCALAR beta, tmm__xouts2 elements,
+                              const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -6704,37 +6795,31 @@ TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool al
         bool inside = mask >> j & 1;
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
         if (inside && !vector) C[j] = elements.v[j];
     }
-    if (vector) *(tmm__xelements2 *)C = elements;
+    if (vector) *(tmm__xouts2 *)C = elements;
 }
 
-/* One element from or to global memory; one that is not enabled is left as it is. */
-TMM__DEVICE void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from, bool enabled)
+/* One element of C from or to global memory; one that is not enabled is left as it is. */
+TMM__DEVICE void tmm__xload_if(TMM_OUT *to, const TMM_OUT *from, bool enabled)
 {
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
-    else if (enabled)
-        *to = *from;
+    tmm__load_if(to, from, sizeof(TMM_OUT), enabled);
 }
 
-TMM__DEVICE void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+TMM__DEVICE void tmm__xstore_if(TMM_OUT *to, TMM_OUT from, bool enabled)
 {
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
-    else if (enabled)
-        *to = from;
+    tmm__store_if(to, &from, sizeof(TMM_OUT), enabled);
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool enabled,
-                                 long long row, long long col)
+TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool enabled,
+                                long long row, long long col)
 {
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
     if (enabled) value = TMM_EPILOGUE(value, row, col);
@@ -6745,14 +6830,14 @@ TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, const int count,
-                                    unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, const int count,
+                                    unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
                                     const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    TMM_TYPE elements[4] = {0, 0, 0, 0};
+    TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
 #pragma unroll
@@ -6767,25 +6852,26 @@ TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, c
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-TMM__DEVICE void tmm__xstore_row(TMM_TYPE *C, long long row, long long col, bool vector,
-                                 unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool vector,
+                                 unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                 const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    tmm__xelements4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    tmm__xouts4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        TMM_TYPE *element = &elements[j / 4].v[j % 4];
+        TMM_OUT *element = &elements[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
         *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
-        if (mask & 1) *(tmm__xelements4 *)C = elements[0];
-        if (mask & 16) *(tmm__xelements4 *)(C + 32) = elements[1];
+        if (mask & 1) *(tmm__xouts4 *)C = elements[0];
+        if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];
         return;
     }
 #pragma unroll
@@ -6813,8 +6899,8 @@ TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                                  TMM_TYPE *C, long long ldc, const tmm__schedule *s, int rows,
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                  TMM_OUT *C, long long ldc, const tmm__schedule *s, int rows,
                                   int warps_down, int tile, int thread, int number,
                                   const tmm__xsums4 *swapped)
 {
@@ -6882,7 +6968,8 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     vectors[i].v[j] = 0;
-                    tmm__xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    tmm__load_if(&vectors[i].v[j], x + j * apart * k_stride, sizeof *x,
+                                 j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -6916,8 +7003,8 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                      TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
+    tmm__xgemm_reduce(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+                      TMM_OUT *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
                       int groups_k, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, vectors = rows * COLS / 4;
@@ -6961,8 +7048,8 @@ TMM_KERNEL void __launch_bounds__(256)
     for (int h = 0; h < 2; h++, row += 8)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
-            TMM_TYPE *c = C + row * ldc + col;
-            tmm__xelements2 old = {{0, 0}};
+            TMM_OUT *c = C + row * ldc + col;
+            tmm__xouts2 old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);
             tmm__xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
@@ -7176,7 +7263,7 @@ TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share,
 
 /* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
 typedef struct tmm__xpipelined_place {
-    TMM_TYPE *C;
+    TMM_OUT *C;
     long long row, col, first_row;
     unsigned mask;
     bool aligned;
@@ -7185,9 +7272,9 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
                                             int tile, int thread, long long M, long long N,
-                                            TMM_TYPE *C, long long ldc, const int rows)
+                                            TMM_OUT *C, long long ldc, const int rows)
 {
-    enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
+    enum { COLS = 8, SIZE = sizeof(TMM_OUT) };
     const bool any = rows == 8, is_128x64 = any && s->is_tall;
     const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
     bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
@@ -7230,10 +7317,10 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
-                                       long long first_row, long long end, long long c, bool vector,
-                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
-                                       TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
+                                       long long end, long long c, bool vector, unsigned mask,
+                                       TMM_SCALAR alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -7442,10 +7529,10 @@ static_assert(TMM__PIPELINED_BLOCKS >= 1,
               "TMM__PIPELINED_LIST: a multiprocessor has 1 block at least");
 
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
-    tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_pipelined(long long M, long long N, long long K, TMM_SCALAR alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                        long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                        long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                         long long ldc, long long batchC, int modeA, int modeB,
                         const tmm__schedule s)
 {
@@ -7693,8 +7780,8 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
    two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
    256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                   const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM_SCALAR alpha,
+                   const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                    long long ldc, long long batchC)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
@@ -7905,10 +7992,10 @@ static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
               "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
               "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
-    tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_small(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
                     unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
@@ -8082,7 +8169,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                 if (c + j < cols_left) p[j] = total.v[j];
             continue;
         }
-        TMM_TYPE *out = C + r * ldc + c;
+        TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
@@ -8272,8 +8359,8 @@ TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
-                                   long long first_line, int lines_left, TMM_TYPE alpha,
-                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, int transposed,
+                                   long long first_line, int lines_left, TMM_SCALAR alpha,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, int transposed,
                                    TMM_SUM *partials, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
@@ -8304,11 +8391,11 @@ TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long lo
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_SCALAR alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
-                     long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                     long long ldc, long long batchC, int transposed,
+                     long long j_strideS, long long batchS, TMM_SCALAR beta,
+                     TMM_OUT *__restrict__ C, long long ldc, long long batchC, int transposed,
                      TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
@@ -8604,10 +8691,10 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
 #endif
 
 TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
-    tmm__gemm_outer(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_outer(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
                     int depth)
 {
 #if TMM__BODIES
@@ -8662,12 +8749,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 b[j] = 0;
-                tmm__xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+                tmm__load_if(&b[j], B + j * ACROSS * csB, sizeof(TMM_TYPE),
+                             my_col + j * ACROSS < cols_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
                 a[i] = 0;
-                tmm__xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
+                tmm__load_if(&a[i], A + i * rsA, sizeof(TMM_TYPE), my_row + i < rows_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -8737,7 +8825,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) old[j] = 0;
             if ((TMM_SUM)beta != 0) { /* all are read before any is stored: see load2 */
-                TMM_TYPE element[COLS];
+                TMM_OUT element[COLS];
 #pragma unroll
                 for (int j = 0; j < COLS; j++) {
                     element[j] = 0;
@@ -8804,10 +8892,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    the sums that are then left, so far apart, and how many. As members of a structure the last ten
    take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM_SCALAR alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                       long long ldc, long long batchC, int block_log2, int group_log2, int layout,
                       int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
                       int apart_log2, int warps_log2)
@@ -9004,8 +9092,8 @@ TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
                                    long long firstP, long long firstQ, int leftP, int leftQ,
-                                   int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
-                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+                                   int skipQ, long long linesP, long long linesQ, TMM_SCALAR alpha,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
     const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
@@ -9045,8 +9133,8 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 const bool inside = line < count;
-                TMM_TYPE value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
-                                             inside && !split, row, col);
+                TMM_OUT value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                            inside && !split, row, col);
                 tmm__xstore_if(at, value, inside);
                 from += next, line += step, row += step, at += step * ld;
             }
@@ -9056,10 +9144,10 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
-    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_TYPE alpha,
+    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_SCALAR alpha,
                      const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
-                     const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_TYPE beta,
-                     TMM_TYPE *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
+                     const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_SCALAR beta,
+                     TMM_OUT *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
                      const tmm__narrow s)
 {
 #if TMM__BODIES
@@ -9533,7 +9621,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
         for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                tmm__xelements2 two = *(const tmm__xelements2 *)(from + 16 * THREADS * h);
+                tmm__xouts2 two = *(const tmm__xouts2 *)(from + 16 * THREADS * h);
                 total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
             }
         }
@@ -9571,8 +9659,8 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) {
-            tmm__xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
-            *(tmm__xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+            tmm__xouts2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(tmm__xouts2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
         }
     __syncwarp();
     col += lane, own += lane;
@@ -9608,7 +9696,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
                                         const double (*sum)[4])
 {
     enum { ACROSS = 4 };
-    tmm__xelements2 old[2][ACROSS];
+    tmm__xouts2 old[2][ACROSS];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
@@ -11777,7 +11865,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm__xelements2 old[AHEAD];
+        tmm__xouts2 old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -12321,7 +12409,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm__xelements2 old[COLS];
+        tmm__xouts2 old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -14301,7 +14389,7 @@ TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
             double *to = C + 8 * h * job->ldc + 8 * j;
-            tmm__xelements2 old = {{0, 0}};
+            tmm__xouts2 old = {{0, 0}};
             if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
             tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
                          sum);
@@ -14560,13 +14648,13 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
    column to column, from product to product. */
 typedef struct tmm__xproduct {
     long long M, N, K;
-    TMM_TYPE alpha;
+    TMM_SCALAR alpha;
     const TMM_TYPE *A;
     long long rsA, csA, strideA;
     const TMM_TYPE *B;
     long long rsB, csB, strideB;
-    TMM_TYPE beta;
-    TMM_TYPE *C;
+    TMM_SCALAR beta;
+    TMM_OUT *C;
     long long ldc, strideC;
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
@@ -14605,14 +14693,14 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
-    load.c_bytes = size * M * N * p->batch;
+    load.c_bytes = (double)sizeof(TMM_OUT) * M * N * p->batch;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
     load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
     load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
     load.even = 0;
-    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_OUT)) & 15) != 0;
     return load;
 }
 
@@ -16155,7 +16243,7 @@ static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_OUT *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
@@ -17413,7 +17501,9 @@ static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long lo
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
-        if (batch > 0 && strides[n] > LLONG_MAX / (long long)sizeof(TMM_TYPE) / batch)
+        if (batch > 0 && strides[n] > LLONG_MAX /
+                                          (long long)(n == 2 ? sizeof(TMM_OUT) : sizeof(TMM_TYPE)) /
+                                          batch)
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "stride%c (%lld, batch %lld) exceeds 64-bit addresses", 'A' + n,
                              strides[n], batch);
@@ -17540,16 +17630,16 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
 }
 
 TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_TYPE alpha,
+                                           long long N, long long K, TMM_SCALAR alpha,
                                            const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                           long long strideA, long long strideB, long long strideC,
-                                           long long batch, tmm_stream stream)
+                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideB,
+                                           long long strideC, long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
-    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
-                                    reads_AB};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
@@ -17567,8 +17657,8 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                       long long ldc, long long strideA, long long strideB,
                                       long long strideC, long long batch, tmm_stream stream)
 {
@@ -17577,17 +17667,17 @@ TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long 
 }
 
 TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                   TMM_TYPE *C, long long ldc, tmm_stream stream)
+                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
+                                   TMM_OUT *C, long long ldc, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
 TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
                               tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
@@ -17687,7 +17777,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
                          : N < 1 ? "N"
                          : K < 1 ? "K"
                                  : "batch");
-    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 0};
+    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 1, 0};
     const tmm_status status = tmm__check_sizes(&sizes);
     if (status != TMM_OK) return status;
     if (!tmm__pretend(gpu, &device, kernels))
@@ -17748,9 +17838,10 @@ static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
     /* As if C had no rows, or no columns. */
-    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K, X, ld, X, 1, X, 1, sizeof *X, 0};
-    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
-                                X,        ld, X, LLONG_MAX, sizeof *X, 0};
+    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K,         X,         ld,
+                                X,  1,        X,     1, sizeof *X, sizeof *X, 0};
+    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X,         LLONG_MAX,
+                                X,        ld, X, LLONG_MAX, sizeof *X, sizeof *X, 0};
     tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
     if (status == TMM_OK) status = tmm__xgemm_prepare_memory(lines, K, &needed);
     if (status != TMM_OK) return status;
@@ -17859,8 +17950,8 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
@@ -17871,9 +17962,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    const tmm__operands operands = {opA,       opB, M,   N, K,   A,
-                                    lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
-                                    alpha != 0};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), alpha != 0};
     status = tmm__check_gemm(&operands);
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
@@ -17908,25 +17998,36 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
    Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                                const TMM_TYPE *B, TMM_TYPE *C)
+                                const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {
-        TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
-        N > 1 ? N : 1, sizeof(TMM_TYPE), 1};
+    const tmm__operands operands = {TMM_OP_N,
+                                    TMM_OP_N,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    K > 1 ? K : 1,
+                                    B,
+                                    N > 1 ? N : 1,
+                                    C,
+                                    N > 1 ? N : 1,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
-                               (TMM_TYPE)0, C, N, NULL);
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+                               (TMM_SCALAR)0, C, N, NULL);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
     static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
                                          "cudaMalloc for C"};
     const void *const from[3] = {A, B, C};
     const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
-                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+                             (size_t)(M * N) * sizeof(TMM_OUT)};
     void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
     for (int n = 0; n < 3 && status == TMM_OK; n++)
@@ -17938,9 +18039,9 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
-                            (TMM_TYPE *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
+                            (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -17977,8 +18078,8 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
                                      tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
-    const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    TMM_TYPE *C = (TMM_TYPE *)block->C;
+    const TMM_SCALAR beta = block->adds ? (TMM_SCALAR)1 : *(const TMM_SCALAR *)job->beta;
+    TMM_OUT *C = (TMM_OUT *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(
             TMM_ERROR_UNSUPPORTED,
@@ -17986,10 +18087,10 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
             "on the blocks",
             tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_SCALAR)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
     tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
-    p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
+    p.alpha = *(const TMM_SCALAR *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
@@ -18012,13 +18113,13 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                    long long ldc, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
-    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
-                                    reads_AB};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
@@ -18029,7 +18130,9 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
     job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE);
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
@@ -18045,9 +18148,9 @@ static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
     if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-    const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
-                                    lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
-                                    reads};
+    const tmm__operands operands = {
+        opA, TMM_OP_N,         p->rows,         N,    K, p->A, lda, unread, N > 1 ? N : 1, p->C,
+        ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
@@ -18063,7 +18166,7 @@ static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *
     const size_t size = sizeof(TMM_TYPE);
     for (int n = 0; n < count && K > 0; n++) {
         const tmm_part *p = &parts[n];
-        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, size);
+        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, sizeof(TMM_OUT));
         for (int m = 0; m < count && p->rows > 0; m++) {
             const tmm_part *q = &parts[m];
             const tmm__area A =
@@ -18079,7 +18182,7 @@ static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *
 }
 
 TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    TMM_SCALAR alpha, TMM_SCALAR beta, tmm_part *parts, int count,
                                     tmm_kernel kernel)
 {
     const void *unread = &unread;
@@ -18093,7 +18196,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
     const tmm__operands sizes = {
         opA,    opB,           M, N, K, unread, a > 1 ? a : 1, unread, b > 1 ? b : 1,
-        unread, N > 1 ? N : 1, 1, 0};
+        unread, N > 1 ? N : 1, 1, 1, 0};
     tmm_status status = tmm__check_gemm(&sizes);
     if (status != TMM_OK) return status;
     for (int n = 0; n < count; n++) {
@@ -18124,7 +18227,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
     job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE);
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
@@ -18171,22 +18276,22 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
     }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {
-            TMM_TYPE *c = p->C + (i0 + i) * p->ldc + j0 + j;
+            TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
-            if (beta != 0) value += beta * (TMM_SUM)*c;
-            *c = (TMM_TYPE)value;
+            if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
+            *c = (TMM_OUT)value;
         }
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
-                                   TMM_TYPE *C, int threads)
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                   TMM_OUT *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
     tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
-    p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
+    p.alpha = K > 0 ? alpha : (TMM_SCALAR)0; /* which may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
     long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
@@ -18200,23 +18305,47 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_T
 }
 
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                   long long ldc)
 {
-    const tmm__operands operands = {
-        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    const tmm__operands operands = {opA,
+                                    opB,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    (TMM_SUM)alpha != 0};
     return tmm__xcpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {
-        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    const tmm__operands operands = {opA,
+                                    opB,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
 #else
@@ -18238,6 +18367,8 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
+#undef TMM_SCALAR
+#undef TMM_OUT
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
 #undef TMM__ALL_TILES
@@ -18258,7 +18389,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
    Uses: once/config.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
@@ -18276,6 +18407,32 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
+#include TMM_HEADER
+#endif
+#ifdef TMM_WITH_HALF
+#define TMM_TYPE   tmm_half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   h
+#include TMM_HEADER
+#define TMM_TYPE   tmm_half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_OUT    float
+#define TMM_NAME   hs
+#include TMM_HEADER
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define TMM_TYPE   tmm_bfloat16
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   b
+#include TMM_HEADER
+#define TMM_TYPE   tmm_bfloat16
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_OUT    float
+#define TMM_NAME   bs
 #include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY

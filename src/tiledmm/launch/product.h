@@ -6,13 +6,13 @@
    column to column, from product to product. */
 typedef struct tmm__xproduct {
     long long M, N, K;
-    TMM_TYPE alpha;
+    TMM_SCALAR alpha;
     const TMM_TYPE *A;
     long long rsA, csA, strideA;
     const TMM_TYPE *B;
     long long rsB, csB, strideB;
-    TMM_TYPE beta;
-    TMM_TYPE *C;
+    TMM_SCALAR beta;
+    TMM_OUT *C;
     long long ldc, strideC;
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
@@ -51,14 +51,14 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
-    load.c_bytes = size * M * N * p->batch;
+    load.c_bytes = (double)sizeof(TMM_OUT) * M * N * p->batch;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
     load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
     load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
     load.even = 0;
-    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_OUT)) & 15) != 0;
     return load;
 }
 

@@ -237,7 +237,7 @@ static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_OUT *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
