@@ -134,6 +134,16 @@ typedef struct tmm_bfloat16 {
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
+/* Elements of 16 bits that tensor cores multiply: 1 for half, 2 for bfloat16, else 0. */
+#define TMM__WORD_16_tmm_half      , 1
+#define TMM__WORD_16___half        , 1
+#define TMM__WORD_16_tmm_bfloat16  , 2
+#define TMM__WORD_16___nv_bfloat16 , 2
+#define TMM__HALF_TENSOR                                                  \
+    (TMM__FAST && TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0) \
+         ? TMM__SECOND(TMM__JOIN(TMM__WORD_16_, TMM_TYPE), 0, 0)          \
+         : 0)
+
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
    reorder all sums, which takes time to compile and gains nothing. */

@@ -69,7 +69,7 @@
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
 #endif
-#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE
+#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
 #else
 #define TMM__IF_TENSOR(...) NULL, NULL, NULL
