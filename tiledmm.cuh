@@ -2996,6 +2996,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xint8_instance  TMM_FN(gemm__int8_instance)
 #define tmm__xhalf__instance TMM_FN(gemm__half_instance)
 #define tmm__xhalf_begin     TMM_FN(half_begin)
+#define tmm__xhalf_chunk     TMM_FN(half_chunk)
 #define tmm__xhalf_copy      TMM_FN(half_copy)
 #define tmm__xhalf_lines     TMM_FN(half_lines)
 #define tmm__xhalf_load      TMM_FN(half_load)
@@ -10069,29 +10070,38 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Four matrices of 8 x 8 elements from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
    address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
-   row l / 4 of matrix i, or of its column l / 4 if it is `turned`. */
-TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, const void *row, bool turned)
+   row l / 4 of matrix i; or of its column l / 4, if they are `turned`, which lie elsewhere. One of
+   two predicated instructions: a branch would keep loads and products apart. */
+#define TMM__HALF_LOAD(fragment, lines, turns, turned)                                         \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %6, 0;\n"                                   \
+                 "@p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%5];\n" \
+                 "@!p ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n}"     \
+                 : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]),              \
+                   "=r"((fragment)[3])                                                         \
+                 : "r"(lines), "r"(turns), "r"((int)(turned))                                  \
+                 : "memory")
+TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, const unsigned char *stage, unsigned lines,
+                                 unsigned turns, bool turned)
 {
 #if defined(__CUDA_ARCH__)
-    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
-                 "@p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-                 "@!p ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n}"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row)), "r"((int)turned)
-                 : "memory");
+    const unsigned at = (unsigned)__cvta_generic_to_shared(stage);
+    TMM__HALF_LOAD(fragment, at + lines, at + turns, turned);
 #else
     const int lane = threadIdx.x % 32, two = lane % 4 * 2;
+    const size_t row = (size_t)stage + (turned ? turns : lines);
     for (int i = 0; i < 4; i++) {
-        const unsigned long long own = (unsigned long long)(size_t)row;
-        const size_t at = (size_t)__shfl_sync(0xffffffffu, own, 8 * i + lane / 4);
-        const size_t k0 = (size_t)__shfl_sync(0xffffffffu, own, 8 * i + two);
-        const size_t k1 = (size_t)__shfl_sync(0xffffffffu, own, 8 * i + two + 1);
+        const size_t at =
+            (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + lane / 4);
+        const size_t k0 = (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + two);
+        const size_t k1 =
+            (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + two + 1);
         const unsigned low = ((const unsigned short *)k0)[lane / 4];
         const unsigned high = ((const unsigned short *)k1)[lane / 4];
         fragment[i] = turned ? low | high << 16 : ((const unsigned *)at)[lane % 4];
     }
 #endif
 }
+#undef TMM__HALF_LOAD
 
 /* c += a b by a warp on tensor cores, with sums in float: a 16 x 16, b 16 x 8. For lane l, g = l / 4
    and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix Fragments for
@@ -10134,17 +10144,18 @@ TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *x, const unsigned *y)
 }
 #undef TMM__MMA
 
-/* What a thread copies of the lines of an operand: `from` on, and more that are `hop` apart. */
+/* What a thread copies of the lines of an operand: chunks of 8 elements, from `from` on. */
 typedef struct tmm__xhalf_lines {
     const TMM_TYPE *from;
-    long long hop, step; /* elements: to the next chunk of the stage, to the next stage */
-    int place;           /* in bytes, in the stage */
-    int along_k, align;  /* bytes that a copy may have: 16, 4 or 2 */
-    int line, k;         /* of its first chunk */
-    int lines_left;      /* lines of the tile that there are */
+    long long hop, step;  /* elements: to the next chunk of the stage, to the next stage */
+    int place;            /* in bytes, in the stage */
+    int along_k, align;   /* bytes that a copy may have: 16, 4 or 2 */
+    int k;                /* of its first chunk, in the stage */
+    int valid;            /* elements of a chunk that exist, if its lines and k do */
+    int line, lines_left; /* of its first chunk if along k, else 0; lines of the tile */
 } tmm__xhalf_lines;
 
-/* Prepares that for `lines` lines, a constant, from X on. */
+/* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
                                   long long k_stride, long long lines_left, const int lines)
 {
@@ -10152,50 +10163,67 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
     s->along_k = k_stride == 1;
     const size_t ends = (size_t)X | (size_t)(s->along_k ? line_stride : k_stride) * 2;
     s->align = ends % 16 == 0 ? 16 : ends % 4 == 0 ? 4 : 2;
-    s->lines_left = lines_left < lines ? (int)lines_left : lines;
-    s->line = s->along_k ? thread / 4 : thread % across * 8;
+    const int line = s->along_k ? thread / 4 : thread % across * 8;
     s->k = s->along_k ? thread % 4 * 8 : thread / across;
-    s->from = X + s->line * line_stride + s->k * k_stride;
     s->hop = s->along_k ? 32 * line_stride : 128 / across * k_stride;
     s->step = 32 * k_stride;
-    s->place = s->along_k ? s->line * 64 + (s->k / 8 ^ s->line / 2 % 4) * 16
-                          : (s->k * across + (s->line / 8 ^ s->k % 8)) * 16;
+    s->place = s->along_k ? line * 64 + (s->k / 8 ^ line / 2 % 4) * 16
+                          : (s->k * across + (line / 8 ^ s->k % 8)) * 16;
+    const long long left = lines_left - line;
+    s->line = s->along_k ? line : 0, s->lines_left = lines_left < lines ? (int)lines_left : lines;
+    s->valid = s->along_k || left >= 8 ? 8 : left > 0 ? (int)left : 0;
+    s->from = X + (s->along_k || left > 0 ? line * line_stride : 0) + s->k * k_stride;
 }
 
-/* Copies a stage, of which k_left k exist; the rest becomes zeros. */
-TMM__DEVICE void tmm__xhalf_copy(const tmm__xhalf_lines *s, unsigned char *stage, long long k_left,
+/* Copies `valid` elements of a chunk, and zeros. */
+TMM__DEVICE void tmm__xhalf_chunk(unsigned char *to, const TMM_TYPE *from, int valid, int align)
+{
+    if (align == 16) {
+        tmm__copy_zfill(to, from, 16, 2 * valid);
+    } else if (align == 4) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int left = 2 * valid - 4 * j;
+            tmm__copy_zfill(to + 4 * j, from + 2 * j, 4, left < 0 ? 0 : left < 4 ? left : 4);
+        }
+    } else {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            unsigned short bits = 0;
+            if (j < valid) bits = ((const unsigned short *)from)[j];
+            ((unsigned short *)to)[j] = bits;
+        }
+    }
+}
+
+/* Copies a stage, of which k_left k exist. What does not exist becomes zeros. */
+TMM__DEVICE void tmm__xhalf_copy(tmm__xhalf_lines *s, unsigned char *stage, long long k_left,
                                  const int lines)
 {
     const TMM_TYPE *from = s->from;
-    int line = s->line, k = s->k;
+    unsigned char *to = stage + s->place;
+    const int down = s->along_k ? 32 : 0;
+    int line = s->line;
+    if (s->align == 16 && k_left >= 32) {
 #pragma unroll
-    for (int i = 0; i < lines / 32; i++) {
-        const long long ends = s->along_k ? k_left - k : s->lines_left - line;
-        const bool exists = s->along_k ? line < s->lines_left : k < k_left;
-        const int valid = !exists || ends <= 0 ? 0 : ends < 8 ? (int)ends : 8;
-        unsigned char *to = stage + s->place + 2048 * i;
-        if (s->align == 16) {
-            tmm__copy_zfill(to, from, 16, 2 * valid);
-        } else if (s->align == 4) {
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const int left = valid - 2 * j;
-                tmm__copy_zfill(to + 4 * j, from + 2 * j, 4, left <= 0 ? 0 : left < 2 ? 2 : 4);
-            }
-        } else {
-#pragma unroll
-            for (int j = 0; j < 8; j++) {
-                unsigned short bits = 0;
-                if (j < valid) bits = ((const unsigned short *)from)[j];
-                ((unsigned short *)to)[j] = bits;
-            }
+        for (int i = 0; i < lines / 32; i++) {
+            tmm__copy_zfill(to + 2048 * i, from, 16,
+                            line + i * down < s->lines_left ? 2 * s->valid : 0);
+            from += s->hop;
         }
-        from += s->hop;
-        if (s->along_k)
-            line += 32;
-        else
-            k += 1024 / lines;
+    } else {
+        int k = s->k;
+#pragma unroll 1
+        for (int i = 0; i < lines / 32; i++) {
+            const long long more = k_left - k;
+            int valid = line < s->lines_left && more > 0 ? s->valid : 0;
+            if (s->along_k && valid > more) valid = more > 0 ? (int)more : 0;
+            tmm__xhalf_chunk(to + 2048 * i, from, valid, s->align);
+            from += s->hop;
+            line += down, k += s->along_k ? 0 : 1024 / lines;
+        }
     }
+    s->from += s->step;
 }
 #endif
 
@@ -10262,13 +10290,15 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     tmm__xhalf_begin(&b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
                      N - tile_col, COLS);
 
-    /* Where the lane's rows of matrices lie in a stage; see tmm__xhalf_load. */
+    /* Where the lane's rows of matrices lie in a stage, see tmm__xhalf_load: of 16 lines and all k
+       that are copied along k, or of 16 k and all lines. */
     const int row0 = warp / 2 * (ROWS / 2), col0 = warp % 2 * (COLS / 2), eight = lane % 8;
     const int rowA = row0 + lane % 16, kA = lane / 16 * 8 + eight;
     const int rowB = col0 + lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
-    const int atA = a.along_k ? rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16 : kA * (ROWS * 2);
-    const int atB = b.along_k ? rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16 : kB * (COLS * 2);
-    const int chunkA = row0 / 8 + lane / 8 % 2, chunkB = col0 / 8 + lane / 16;
+    const unsigned linesA = rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16;
+    const unsigned linesB = STAGE_A + rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16;
+    const unsigned turnsA = kA * (ROWS * 2) + ((row0 / 8 + lane / 8 % 2) ^ eight) * 16;
+    const unsigned turnsB = STAGE_A + kB * (COLS * 2) + ((col0 / 8 + lane / 16) ^ eight) * 16;
 
     float sum[DOWN][ACROSS][4];
 #pragma unroll
@@ -10291,27 +10321,23 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
             unsigned char *stage = tmm__memory + write * STAGE;
             tmm__xhalf_copy(&a, stage, k_left, ROWS);
             tmm__xhalf_copy(&b, stage + STAGE_A, k_left, COLS);
-            a.from += a.step, b.from += b.step, k_left -= 32, next++;
+            k_left -= 32, next++;
             write = write + 1 == STAGES ? 0 : write + 1;
         }
         tmm__copy_commit();
         if (step < 0) continue;
-        const unsigned char *stage = tmm__memory + read * STAGE, *stageB = stage + STAGE_A;
+        const unsigned char *stage = tmm__memory + read * STAGE;
 #pragma unroll
         for (int k = 0; k < 2; k++) { /* 16 of the stage's k */
             unsigned x[DOWN][4], y[ACROSS / 2][4];
 #pragma unroll
-            for (int i = 0; i < DOWN; i++) {
-                const int line = (atA ^ 32 * k) + i * 1024;
-                const int turned = atA + k * (ROWS * 32) + ((chunkA + 2 * i) ^ eight) * 16;
-                tmm__xhalf_load(x[i], stage + (a.along_k ? line : turned), !a.along_k);
-            }
+            for (int i = 0; i < DOWN; i++)
+                tmm__xhalf_load(x[i], stage, (linesA ^ 32 * k) + i * 1024,
+                                (turnsA ^ 32 * i) + k * (ROWS * 32), !a.along_k);
 #pragma unroll
-            for (int j = 0; j < ACROSS / 2; j++) {
-                const int line = (atB ^ 32 * k) + j * 1024;
-                const int turned = atB + k * (COLS * 32) + ((chunkB + 2 * j) ^ eight) * 16;
-                tmm__xhalf_load(y[j], stageB + (b.along_k ? line : turned), !b.along_k);
-            }
+            for (int j = 0; j < ACROSS / 2; j++)
+                tmm__xhalf_load(y[j], stage, (linesB ^ 32 * k) + j * 1024,
+                                (turnsB ^ 32 * j) + k * (COLS * 32), !b.along_k);
 #pragma unroll
             for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -10325,8 +10351,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
     const long long col1 = tile_col + col0 + lane % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < DOWN; i++)
+    /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
+#pragma unroll 1
+    for (int i = 0; i < DOWN; i++) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const long long row = tile_row + row0 + 16 * i + 8 * h + lane / 4;
@@ -10338,7 +10365,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                 const unsigned mask = tmm__column_mask(col, 2, 0, N);
                 if (partials != NULL) {
                     for (int n = 0; n < 2; n++)
-                        if (mask >> n & 1) partials[row * N + col + n] = sum[i][j][2 * h + n];
+                        if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
                 } else if ((TMM_SUM)beta != 0) {
                     old[j] = tmm__xload2(C + row * ldc + col, aligned, mask);
                 }
@@ -10348,9 +10375,16 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
                 tmm__xstore2(C + row * ldc + col, row, col, aligned, tmm__column_mask(col, 2, 0, N),
-                             alpha, beta, old[j], &sum[i][j][2 * h]);
+                             alpha, beta, old[j], &sum[0][j][2 * h]);
             }
         }
+#pragma unroll
+        for (int below = 1; below < DOWN; below++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int n = 0; n < 4; n++) sum[below - 1][j][n] = sum[below][j][n];
+    }
 }
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor

@@ -129,6 +129,7 @@
 #define tmm__xint8_instance  TMM_FN(gemm__int8_instance)
 #define tmm__xhalf__instance TMM_FN(gemm__half_instance)
 #define tmm__xhalf_begin     TMM_FN(half_begin)
+#define tmm__xhalf_chunk     TMM_FN(half_chunk)
 #define tmm__xhalf_copy      TMM_FN(half_copy)
 #define tmm__xhalf_lines     TMM_FN(half_lines)
 #define tmm__xhalf_load      TMM_FN(half_load)
