@@ -6,7 +6,8 @@
           tmm_smatmul(M, N, K, A, B, C);      host arrays: allocates, copies, multiplies, copies back
           tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K, dB, N, 0, dC, N, stream);   device arrays
 
-   API    Letters: s = float, d = double, i = int (exact modulo 2^32). Below, T is that type.
+   API    Letters: s = float, d = double, i = int (exact modulo 2^32); on request h = half and
+          b = bfloat16, hs and bs: the same with C in float (OPTIONS). Below, T is that type.
 
    Matrices are ROW-MAJOR: element (i, j) of a matrix X with leading dimension ldx is
    X[i * ldx + j]. A column-major caller swaps the operands: C^T = B^T A^T, that is
@@ -69,7 +70,9 @@
                         sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
                         it may read the other operand once, and split it into three BF16 in
                         registers.
-                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO
+                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
+                        half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
+                        on, bfloat16 from sm_80 on
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -99,6 +102,7 @@
        TMM_DIRECT, double TMM_TENSOR
        TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
        float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       half, bfloat16 TMM_TENSOR    bits of its own            its own; with few tiles slices [1]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
      [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
          memory for partial sums (LIMITS).
@@ -119,7 +123,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
-     TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
+     TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
@@ -130,6 +134,9 @@
                          same bits for all blocks
      TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
                          TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
+     TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
+                         16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
+     TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -147,7 +154,8 @@
           #include "tiledmm.cuh"
    TMM_TYPE (default float) is the element: integers or floating point, of 8 bytes at most; __half
    and __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept in, a type
-   of C++ itself. Complex numbers and structs are refused.
+   of C++ itself. Of elements of 1 or 2 bytes alpha and beta may have another type, TMM_SCALAR, and C,
+   TMM_OUT. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv: single
@@ -169,7 +177,8 @@
    gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij + K v for alpha = 1
-   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. K v is
+   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. half and
+   bfloat16 as float, then C is rounded once to its type, also by tmm_?gemm_host for any K. K v is
    what products lose that are smaller than the smallest normal number.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
@@ -6279,7 +6288,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    `options`: see tmm_host_options; NULL: the current device, with all its memory.
      Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
    not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
-   larger K is cut in parts of 4096 at most, each of which is added to C.
+   larger K is cut in parts of 4096 at most, each of which is added to C; not where C has 16 bits.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.
@@ -10052,7 +10061,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/store.cuh, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -10254,9 +10263,9 @@ static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
 
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM.
-   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. mma.sync reads 12 KB of
-   shared memory for 64 x 64 x 16 a warp: 85 operations a byte. What bounds it: tensor cores, which give mma.sync some
-   0.6 of wgmma's rate on sm_90, and all they have elsewhere. */
+   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. Its warps read 32 KB of
+   shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
+   tensor cores do. */
 TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM_SCALAR alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -15271,8 +15280,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, product.h, once/.
-   Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
+   Uses: kernels/common/sum.cuh, product.h, once/. Used by: kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
@@ -15526,7 +15534,7 @@ static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkern
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
+   Uses: kernels/tensor/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 #if !TMM__HALF_TENSOR
 static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -15696,7 +15704,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: mma_sync.cuh, launch/, once/. Used by: once/kernels.h. */
+   Uses: mma_sync.cuh, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {

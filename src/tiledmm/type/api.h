@@ -106,7 +106,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    `options`: see tmm_host_options; NULL: the current device, with all its memory.
      Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
    not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
-   larger K is cut in parts of 4096 at most, each of which is added to C.
+   larger K is cut in parts of 4096 at most, each of which is added to C; not where C has 16 bits.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.

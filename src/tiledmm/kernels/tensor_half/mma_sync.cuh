@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/store.cuh, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -201,9 +201,9 @@ static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
 
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM.
-   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. mma.sync reads 12 KB of
-   shared memory for 64 x 64 x 16 a warp: 85 operations a byte. What bounds it: tensor cores, which give mma.sync some
-   0.6 of wgmma's rate on sm_90, and all they have elsewhere. */
+   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. Its warps read 32 KB of
+   shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
+   tensor cores do. */
 TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM_SCALAR alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
