@@ -10280,15 +10280,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
         DOWN = ROWS / 32,   /* parts of 16 rows of a warp, */
         ACROSS = COLS / 16, /* and of 8 columns */
         STAGE_A = ROWS * 64,
-        STAGE = STAGE_A + COLS * 64,
-        BAND = 8
+        STAGE = STAGE_A + COLS * 64
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
-    const long long band = blockIdx.x / (BAND * across), place = blockIdx.x % (BAND * across);
-    const long long high = down - band * BAND < BAND ? down - band * BAND : BAND;
-    const long long tile_row = (band * BAND + place % high) * ROWS, tile_col = place / high * COLS;
+    const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
+    const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
+    const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
 
     const long long all = (K + 31) / 32;
     const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
