@@ -98,10 +98,10 @@
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
        TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
-       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       float TMM_TENSOR             its own, or slices [1]     its own; with few tiles slices [1]; [2]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
-     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
-         memory for partial sums (LIMITS).
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, memory
+         for partial sums (LIMITS), and how many products a batch has, but not on the position in it.
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
          differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
@@ -1208,8 +1208,9 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
-/* What a launcher is allowed to do. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
+/* What a launcher is allowed to do; or to know: it gets all of a batch, so that what it chooses is so
+   for all products. */
+enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4, TMM__ALL_OF_BATCH = 8 };
 
 /* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
    KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
@@ -1736,6 +1737,7 @@ typedef struct tmm__costs {
         double step[TMM__TUNED_THIN]; /* 32 k of a tile */
         double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
         double once;  /* nanoseconds of all launches */
+        double again; /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
@@ -2038,6 +2040,7 @@ static const tmm__costs tmm__measured = {
         {1380, 1520, 1720, 1970}, /* step */
         1.23,                     /* apart */
         5340,                     /* once */
+        3000,                     /* again: estimated */
         0.915,                    /* read */
         0.233,                    /* split */
         0.931,                    /* add */
@@ -2798,6 +2801,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    is s. */
 #define tmm__xall_taken    TMM_FN(gemm__all_taken)
 #define tmm__xallocate     TMM_FN(gemm__allocate)
+#define tmm__xallowed      TMM_FN(gemm__allowed)
 #define tmm__xarguments    TMM_FN(gemm__arguments)
 #define tmm__xbatch        TMM_FN(gemm__batch)
 #define tmm__xblock        TMM_FN(gemm__block)
@@ -3064,20 +3068,23 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
-#define tmm__xthin        TMM_FN(gemm__thin)
-#define tmm__xthin_bytes  TMM_FN(gemm__thin_bytes)
-#define tmm__xthin_cols   TMM_FN(gemm__thin_cols)
-#define tmm__xthin_fits   TMM_FN(gemm__thin_fits)
-#define tmm__xthin_job    TMM_FN(gemm__thin_job)
-#define tmm__xthin_kernel TMM_FN(gemm__thin_kernel)
-#define tmm__xthin_plan   TMM_FN(gemm__thin_plan)
-#define tmm__xthin_tiles  TMM_FN(gemm__thin_tiles)
-#define tmm__xthin_width  TMM_FN(gemm__thin_width)
-#define tmm__xtiles       TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
-#define tmm__xvalue       TMM_FN(value)
-#define tmm__xvector      TMM_FN(vector)
-#define tmm__xvector_sums TMM_FN(vector_sums)
+#define tmm__xthin          TMM_FN(gemm__thin)
+#define tmm__xthin_bytes    TMM_FN(gemm__thin_bytes)
+#define tmm__xthin_cols     TMM_FN(gemm__thin_cols)
+#define tmm__xthin_fits     TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job      TMM_FN(gemm__thin_job)
+#define tmm__xthin_kernel   TMM_FN(gemm__thin_kernel)
+#define tmm__xthin_launch   TMM_FN(gemm__thin_launch)
+#define tmm__xthin_plan     TMM_FN(gemm__thin_plan)
+#define tmm__xthin_products TMM_FN(gemm__thin_products)
+#define tmm__xthin_time     TMM_FN(gemm__thin_time)
+#define tmm__xthin_tiles    TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width    TMM_FN(gemm__thin_width)
+#define tmm__xtiles         TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue         TMM_FN(value)
+#define tmm__xvector        TMM_FN(vector)
+#define tmm__xvector_sums   TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
 #define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
@@ -12519,7 +12526,8 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
    third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
    scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
-   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone. Of a batch
+   each product is shared out alike, so that they do not depend on its position.
 
    A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
@@ -12530,13 +12538,17 @@ enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__T
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
-    unsigned char *planes; /* [block of cols lines][32 k] */
-    float *thin_scales, *large_scales;
-    float *partials; /* [tile + block of the launch][line of thin][line of large] */
-    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned char *planes;             /* [product][block of cols lines][32 k] */
+    float *thin_scales, *large_scales; /* [product][line] */
+    float *partials;                   /* [product][tile + share][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad: [product][line]; before them, if any is. */
     unsigned long long *marks, ticket;
-    long long units;    /* tiles times steps, which are shared out */
-    unsigned shares;    /* the blocks that multiply */
+    /* From one product to the next, 0 where all share the operand: bytes of planes; lines that have
+       scales. Floats of partial tiles. Scales of the large operand in all. */
+    long long next_planes, next_thin, next_large, next_partials, scales;
+    long long units;    /* of a product: tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply a product */
+    int tiles;          /* of a product */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -12607,7 +12619,8 @@ typedef struct tmm__thin_walk {
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk)
 {
-    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+    walk->at = job->large.X + blockIdx.y * job->large.product_stride +
+               (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
@@ -12803,7 +12816,7 @@ static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsi
    Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
-   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+   one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
@@ -12812,7 +12825,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
     const long long self = blockIdx.x * 256ll + threadIdx.x;
     tmm__wait_for_previous();
     tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
-    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    if (self == 0 && blockIdx.y == 0) job.marks[0] = 0; /* a graph has the same ticket again */
+    for (long long i = blockIdx.y * (gridDim.x * 256ll) + self; i < job.scales;
+         i += gridDim.y * (gridDim.x * 256ll))
+        job.large_scales[i] = 1;
     int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
     int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
     if (block >= job.blocks) return;
@@ -12821,8 +12837,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         int k = half * 16 + i * 8;
-        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
-                   line < from.lines ? K - k : 0, vectors);
+        tmm__load8(x + 8 * i,
+                   from.X + blockIdx.y * from.product_stride + line * from.line_stride +
+                       k * from.k_stride,
+                   from.k_stride, line < from.lines ? K - k : 0, vectors);
     }
     unsigned words[3][2][4], most = 0, inexact = 0;
 #pragma unroll
@@ -12834,14 +12852,16 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
         for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
     }
-    unsigned char *to =
-        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+    unsigned char *to = job.planes + blockIdx.y * job.next_planes +
+                        ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 +
+                        in % 8 * 16;
 #pragma unroll
     for (int i = 0; i < 6; i++) {
         const unsigned *w = words[i / 2][i % 2];
         *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
     }
-    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+    if (tmm__thin_is_bad(&job, most, inexact))
+        job.marks[1 + blockIdx.y * job.next_thin + line] = job.ticket;
 #else
     (void)job;
 #endif
@@ -12858,7 +12878,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
     const bool apart = job.groups > 1;
     const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
-    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int tile = (int)blockIdx.x / pieces % job.tiles, in = (int)blockIdx.x % pieces * rows;
+    const long long product = (int)blockIdx.x / pieces / job.tiles;
     const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
     const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
     const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
@@ -12867,8 +12888,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
     const int end = min(from + share, count), row = apart ? 0 : warp;
     const size_t step = (size_t)cols * TMM__THIN_LINES;
-    const float *part = job.partials + ((size_t)tile + begin + from) * step +
-                        (in + row) * TMM__THIN_LINES + lane * 4;
+    const float *part = job.partials + product * job.next_partials +
+                        ((size_t)tile + begin + from) * step + (in + row) * TMM__THIN_LINES +
+                        lane * 4;
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
@@ -12898,10 +12920,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
         int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
         int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
         bool good = line < lines && thin < thins;
-        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        if (any && good)
+            good = job.large_scales[product * job.next_large + line] *
+                       job.thin_scales[product * job.next_thin + thin] !=
+                   0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
-        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
-                           &sums[t * PITCH + l]);
+        tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
+                           job.c.alpha, job.c.beta, &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -12933,9 +12958,9 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
        copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
-   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
-   place t + b, for each next partial tile has another tile, or another block, or both. No block
-   waits for another one.
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
+   y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
+   another block, or both. No block waits for another one.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
@@ -12973,7 +12998,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         float *stages = (float *)tmm__memory;
         unsigned long long policy = 0;
         tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
-        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+        const unsigned char *first = job.planes + blockIdx.y * job.next_planes;
+        const unsigned char *from = first + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -12987,10 +13013,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
             if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
                 tmm__wait_for_previous();
-                for (int j = lane; blockIdx.x == 0 && j < job.thin.lines; j += 32) {
-                    const bool bad = job.marks[1 + j] == job.ticket;
-                    job.thin_scales[j] = bad ? 0 : 1;
-                    if (bad) job.marks[1 + j] = 0; /* a graph has the same ticket again */
+                const long long line = blockIdx.y * job.next_thin;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0);
+                for (int j = lane; own && j < job.thin.lines; j += 32) {
+                    const bool bad = job.marks[1 + line + j] == job.ticket;
+                    job.thin_scales[line + j] = bad ? 0 : 1;
+                    if (bad) job.marks[1 + line + j] = 0, job.marks[0] = job.ticket;
                 }
             }
 #if TMM__WGMMA
@@ -13008,7 +13036,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #endif
             if (++stage == STAGES) stage = 0;
             from += STAGE;
-            if (walk.step == 0 && walk.block == 0) from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = first;
         }
         return;
     }
@@ -13020,7 +13048,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
-    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
+    float *partial = job.partials + blockIdx.y * job.next_partials +
+                     ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
@@ -13040,8 +13069,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
+                    const long long at = blockIdx.y * job.next_large + line + j;
                     if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
-                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                        job.large_scales[at] = 0, job.marks[0] = job.ticket;
                     most[j] = inexact[j] = 0;
                 }
             }
@@ -14571,7 +14601,8 @@ typedef struct tmm__xproduct {
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
-                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements;
+                       TMM__ALL_OF_BATCH: these are all products of a batch */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -14587,6 +14618,13 @@ static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
     p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
     return p;
+}
+
+/* In a batch all positions have the same bits, also one that is alone in the last launch. */
+static inline int tmm__xallowed(long long batch)
+{
+    if (batch <= 1) return TMM__CUT_K | TMM__PACK;
+    return batch <= TMM__MOST_GRID ? (int)TMM__ALL_OF_BATCH : 0;
 }
 
 /* Which numbers of once/tuning.h are this type's. */
@@ -16427,10 +16465,8 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
 enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 
-/* Where KERNEL THIN FLOAT has its workspace, by bytes from its begin; and all bytes. */
-typedef struct tmm__thin_memory {
-    size_t scales, marks, partials, bytes;
-} tmm__thin_memory;
+/* Rounds of blocks that a batch is shared out to, at most. */
+enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
 static inline const void *tmm__xthin_kernel(int n)
@@ -16465,16 +16501,17 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
-/* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
-   there may be other copies of operands than the caller has prepared. */
+/* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
+   and for which there may be other copies of operands than the caller has prepared. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
-    const double steps = ceil(p->K / 32.0);
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
-           (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
-           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * (int)TMM__THIN_LINES <= INT_MAX &&
-           steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
+    const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
+    const int one = TMM__CUT_K | TMM__PACK;
+    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
+           ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
+           thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
+           tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
 }
 
 /* Bytes of a copy of the large operand. */
@@ -16482,34 +16519,60 @@ static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
 {
     const size_t base = (size_t)(turned ? p->A : p->B);
     const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
-    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
-    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+    const long long next = p->batch == 1 ? 0 : turned ? p->strideA : p->strideB;
+    if (k == 1) return base % 16 == 0 && line % 4 == 0 && next % 4 == 0 ? 16 : 4;
+    return line == 1 && base % 8 == 0 && k % 2 == 0 && next % 2 == 0 ? 8 : 4;
 }
 
-/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
-   eight steps at least: more partial tiles take longer to add up than is gained. */
-static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+/* Products whose planes are in memory: one where all of a batch share the thin operand. */
+static inline long long tmm__xthin_products(const tmm__xproduct *p)
+{
+    return (p->N < p->M ? p->strideB : p->strideA) == 0 ? 1 : p->batch;
+}
+
+/* Nanoseconds of instance n, by so many shares of each product. Blocks that find no place begin when
+   others end. HUGE_VAL: a batch would take more than 1 GiB. */
+static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double shares)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
-    const double processors = TMM__BUSY(device->processors);
-    const int width = tmm__xthin_width(p, p->N < p->M);
-    for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
-        int i = TMM__TUNED_THIN - 1;
+    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
+    const double own = (double)tmm__xthin_products(p);
+    const int cols = tmm__xthin_cols(n), width = tmm__xthin_width(p, p->N < p->M);
+    int i = TMM__TUNED_THIN - 1;
+    while (i > 0 && t->thin.cols[i] != cols) i--;
+    const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
+    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
+                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
+    if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
+    const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
+    const double each = ceil(tiles * steps / shares) * t->thin.step[i];
+    const double multiply = tmm__in_nanoseconds(rounds * each);
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
+    const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+    const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
+           t->thin.add * parts / rate;
+}
+
+/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
+   eight steps at least: more partial tiles take longer to add up than is gained. A batch is shared out
+   to blocks for some rounds, so that few of them idle in the last one. */
+static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+{
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+        const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
+        if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
-        while (i > 0 && t->thin.cols[i] != cols) i--;
-        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * steps;
-        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
-        const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
-        const double read = 4 * large * p->K / (t->thin.read * rate);
-        const double split = (4 + 6 * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-        const double parts = (tiles + shares) * cols * (int)TMM__THIN_LINES * 8 + 8 * thin * large;
-        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
-        time += t->thin.split * split / rate + t->thin.add * parts / rate;
+        const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
+        const double most = floor(rounds * processors / p->batch);
+        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
-        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
+        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
         plan->kernel = tmm__xthin_kernel(n);
@@ -16533,19 +16596,21 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xthin_fits(p, instruction)) tmm__xthin_plan(p, plan);
 }
 
-/* All of the job but where its workspace is, and where things are in that. */
-static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan,
-                                              tmm__thin_job *job)
+/* All of the job but its ticket, with a workspace that begins at `memory`. Returns the bytes of that. */
+static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan, char *memory,
+                                    tmm__thin_job *job)
 {
     enum { BYTES = 256 };
-    tmm__thin_memory at;
-    const long long K = p->K;
+    const long long K = p->K, batch = p->batch, several = batch > 1;
     int log = 0;
     memset((void *)job, 0, sizeof *job);
-    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, 0}, b = {p->B, p->N, p->csB, p->rsB, 0};
+    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, several * p->strideA},
+                     b = {p->B, p->N, p->csB, p->rsB, several * p->strideB};
     tmm__float_job *c = &job->c;
     c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
-    c->C = p->C, c->ldc = p->ldc, c->alpha = p->alpha, c->beta = p->beta, c->batch = 1;
+    c->a.line_blocks = (int)((p->M - 1) / 64 + 1), c->b.line_blocks = (int)((p->N - 1) / 64 + 1);
+    c->C = p->C, c->ldc = p->ldc, c->batchC = p->strideC, c->batch = (int)batch;
+    c->alpha = p->alpha, c->beta = p->beta;
     c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
     job->turned = plan->turned;
     job->thin = job->turned ? b : a, job->large = job->turned ? a : b;
@@ -16553,48 +16618,68 @@ static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm_
     job->steps = (int)((K + 31) / 32);
     job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
     const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
-    job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->tiles = (int)tiles, job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
     job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
-    const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
-    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
-    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
-    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
-    at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
-    return at;
+    /* Of one product; then of all that have some of their own. */
+    const long long planes = (long long)job->blocks * job->steps * job->cols * 192;
+    const long long thin = 64ll * (job->turned ? c->b.line_blocks : c->a.line_blocks);
+    const long long large = 64ll * (job->turned ? c->a.line_blocks : c->b.line_blocks);
+    const long long of_thin = job->thin.product_stride ? batch : 1;
+    const long long of_large = job->large.product_stride ? batch : 1;
+    job->next_partials = (tiles + job->shares) * job->cols * TMM__THIN_LINES;
+    if (of_thin > 1) job->next_planes = planes, job->next_thin = thin;
+    if (of_large > 1) job->next_large = large;
+    job->scales = of_large * large;
+    const size_t scales = (size_t)(of_thin * planes + BYTES - 1) / BYTES * BYTES;
+    const size_t marks = scales + (size_t)(of_thin * thin + job->scales) * 4;
+    const size_t partials = marks + ((size_t)(of_thin * thin + 1) * 8 + BYTES - 1) / BYTES * BYTES;
+    job->planes = (unsigned char *)memory;
+    job->large_scales = (float *)(memory + scales);
+    job->thin_scales = job->large_scales + job->scales;
+    c->a.scales = job->turned ? job->large_scales : job->thin_scales;
+    c->b.scales = job->turned ? job->thin_scales : job->large_scales;
+    job->marks = (unsigned long long *)(memory + marks);
+    job->partials = (float *)(memory + partials);
+    return partials + (size_t)(batch * job->next_partials) * 4;
 }
 
-/* A product by KERNEL THIN FLOAT; *missing as in gemm__float. */
+static inline tmm_status tmm__xthin_launch(tmm__thin_job job, const tmm__plan *plan,
+                                           tmm_stream stream)
+{
+    void *arguments[] = {&job};
+    const long long halves = 2ll * job.steps * job.blocks * job.cols;
+    const unsigned batch = (unsigned)job.c.batch;
+    const dim3 split((unsigned)((halves - 1) / 256 + 1), job.next_thin > 0 ? batch : 1);
+    const unsigned sums = batch * job.tiles * (job.cols / (job.groups > 1 ? 1 : 8));
+    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, split, 256, 1, 1,
+                                             0, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(plan->kernel, dim3(job.shares, batch), plan->threads, 1, 1,
+                                      plan->bytes, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
+                                      arguments, stream);
+    return status;
+}
+
+/* Products by KERNEL THIN FLOAT; *missing as in gemm__float. */
 static inline tmm_status tmm__xthin(const tmm__xproduct *p, const tmm__plan *plan, size_t *missing)
 {
     tmm__thin_job job;
-    const tmm__thin_memory at = tmm__xthin_job(p, plan, &job);
-    char *memory = (char *)tmm__workspace(at.bytes, p->stream);
-    *missing = memory == NULL ? at.bytes : 0;
+    const size_t bytes = tmm__xthin_job(p, plan, NULL, &job);
+    char *memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    job.planes = (unsigned char *)memory;
-    job.c.a.scales = (float *)(memory + at.scales), job.c.b.scales = job.c.a.scales + p->M;
-    job.thin_scales = job.turned ? job.c.b.scales : job.c.a.scales;
-    job.large_scales = job.turned ? job.c.a.scales : job.c.b.scales;
-    job.marks = (unsigned long long *)(memory + at.marks), job.ticket = tmm__ticket();
-    job.partials = (float *)(memory + at.partials);
-    if (TMM__CLEAR_FLAGS) (void)cudaMemsetAsync(job.marks, 0, at.partials - at.marks, p->stream);
-    void *arguments[] = {&job};
-    const long long halves = 2ll * job.steps * job.blocks * job.cols;
-    const long long tiles = job.units / job.steps;
-    const unsigned split = (unsigned)((halves - 1) / 256 + 1);
-    const unsigned sums = (unsigned)(tiles * (job.cols / (job.groups > 1 ? 1 : 8)));
-    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, dim3(split), 256,
-                                             1, 1, 0, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters(plan->kernel, dim3(job.shares), plan->threads, 1, 1,
-                                      plan->bytes, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
-                                      arguments, p->stream);
+    (void)tmm__xthin_job(p, plan, memory, &job);
+    job.ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS)
+        (void)cudaMemsetAsync(job.marks, 0, (size_t)((char *)job.partials - (char *)job.marks),
+                              p->stream);
+    const tmm_status status = tmm__xthin_launch(job, plan, p->stream);
     (void)cudaFreeAsync(memory, p->stream);
     return status;
 }
@@ -16617,7 +16702,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
     tmm__thin_job job;
-    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, &job).bytes;
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, NULL, &job);
     tmm__xhalves(prepared, p->K, halves, ready);
     return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
@@ -17298,7 +17383,7 @@ static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long
     tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
-    p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    p.allowed = tmm__xallowed(batch) | (tensor ? TMM__SPLIT : 0);
     return p;
 }
 
@@ -17337,8 +17422,7 @@ static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long 
         p.alpha = 0;
         p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
     }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    p.allowed = tmm__xallowed(batch);
     p.batch = (unsigned)tmm__min(batch, TMM__MOST_GRID);
     return p;
 }

@@ -214,6 +214,7 @@ typedef struct tmm__costs {
         double step[TMM__TUNED_THIN]; /* 32 k of a tile */
         double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
         double once;  /* nanoseconds of all launches */
+        double again; /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
@@ -516,6 +517,7 @@ static const tmm__costs tmm__measured = {
         {1380, 1520, 1720, 1970}, /* step */
         1.23,                     /* apart */
         5340,                     /* once */
+        3000,                     /* again: estimated */
         0.915,                    /* read */
         0.233,                    /* split */
         0.931,                    /* add */

@@ -27,7 +27,8 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
    third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
    scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
-   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone. Of a batch
+   each product is shared out alike, so that they do not depend on its position.
 
    A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
@@ -38,13 +39,17 @@ enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__T
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
-    unsigned char *planes; /* [block of cols lines][32 k] */
-    float *thin_scales, *large_scales;
-    float *partials; /* [tile + block of the launch][line of thin][line of large] */
-    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned char *planes;             /* [product][block of cols lines][32 k] */
+    float *thin_scales, *large_scales; /* [product][line] */
+    float *partials;                   /* [product][tile + share][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad: [product][line]; before them, if any is. */
     unsigned long long *marks, ticket;
-    long long units;    /* tiles times steps, which are shared out */
-    unsigned shares;    /* the blocks that multiply */
+    /* From one product to the next, 0 where all share the operand: bytes of planes; lines that have
+       scales. Floats of partial tiles. Scales of the large operand in all. */
+    long long next_planes, next_thin, next_large, next_partials, scales;
+    long long units;    /* of a product: tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply a product */
+    int tiles;          /* of a product */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -115,7 +120,8 @@ typedef struct tmm__thin_walk {
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk)
 {
-    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+    walk->at = job->large.X + blockIdx.y * job->large.product_stride +
+               (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 

@@ -2,7 +2,7 @@
    Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
-   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+   one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
@@ -11,7 +11,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
     const long long self = blockIdx.x * 256ll + threadIdx.x;
     tmm__wait_for_previous();
     tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
-    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    if (self == 0 && blockIdx.y == 0) job.marks[0] = 0; /* a graph has the same ticket again */
+    for (long long i = blockIdx.y * (gridDim.x * 256ll) + self; i < job.scales;
+         i += gridDim.y * (gridDim.x * 256ll))
+        job.large_scales[i] = 1;
     int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
     int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
     if (block >= job.blocks) return;
@@ -20,8 +23,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         int k = half * 16 + i * 8;
-        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
-                   line < from.lines ? K - k : 0, vectors);
+        tmm__load8(x + 8 * i,
+                   from.X + blockIdx.y * from.product_stride + line * from.line_stride +
+                       k * from.k_stride,
+                   from.k_stride, line < from.lines ? K - k : 0, vectors);
     }
     unsigned words[3][2][4], most = 0, inexact = 0;
 #pragma unroll
@@ -33,14 +38,16 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
         for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
     }
-    unsigned char *to =
-        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+    unsigned char *to = job.planes + blockIdx.y * job.next_planes +
+                        ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 +
+                        in % 8 * 16;
 #pragma unroll
     for (int i = 0; i < 6; i++) {
         const unsigned *w = words[i / 2][i % 2];
         *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
     }
-    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+    if (tmm__thin_is_bad(&job, most, inexact))
+        job.marks[1 + blockIdx.y * job.next_thin + line] = job.ticket;
 #else
     (void)job;
 #endif
@@ -57,7 +64,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
     const bool apart = job.groups > 1;
     const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
-    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int tile = (int)blockIdx.x / pieces % job.tiles, in = (int)blockIdx.x % pieces * rows;
+    const long long product = (int)blockIdx.x / pieces / job.tiles;
     const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
     const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
     const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
@@ -66,8 +74,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
     const int end = min(from + share, count), row = apart ? 0 : warp;
     const size_t step = (size_t)cols * TMM__THIN_LINES;
-    const float *part = job.partials + ((size_t)tile + begin + from) * step +
-                        (in + row) * TMM__THIN_LINES + lane * 4;
+    const float *part = job.partials + product * job.next_partials +
+                        ((size_t)tile + begin + from) * step + (in + row) * TMM__THIN_LINES +
+                        lane * 4;
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
@@ -97,10 +106,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
         int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
         int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
         bool good = line < lines && thin < thins;
-        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        if (any && good)
+            good = job.large_scales[product * job.next_large + line] *
+                       job.thin_scales[product * job.next_thin + thin] !=
+                   0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
-        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
-                           &sums[t * PITCH + l]);
+        tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
+                           job.c.alpha, job.c.beta, &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -132,9 +144,9 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
        copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
-   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
-   place t + b, for each next partial tile has another tile, or another block, or both. No block
-   waits for another one.
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
+   y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
+   another block, or both. No block waits for another one.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
@@ -172,7 +184,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         float *stages = (float *)tmm__memory;
         unsigned long long policy = 0;
         tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
-        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+        const unsigned char *first = job.planes + blockIdx.y * job.next_planes;
+        const unsigned char *from = first + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -186,10 +199,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
             if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
                 tmm__wait_for_previous();
-                for (int j = lane; blockIdx.x == 0 && j < job.thin.lines; j += 32) {
-                    const bool bad = job.marks[1 + j] == job.ticket;
-                    job.thin_scales[j] = bad ? 0 : 1;
-                    if (bad) job.marks[1 + j] = 0; /* a graph has the same ticket again */
+                const long long line = blockIdx.y * job.next_thin;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0);
+                for (int j = lane; own && j < job.thin.lines; j += 32) {
+                    const bool bad = job.marks[1 + line + j] == job.ticket;
+                    job.thin_scales[line + j] = bad ? 0 : 1;
+                    if (bad) job.marks[1 + line + j] = 0, job.marks[0] = job.ticket;
                 }
             }
 #if TMM__WGMMA
@@ -207,7 +222,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #endif
             if (++stage == STAGES) stage = 0;
             from += STAGE;
-            if (walk.step == 0 && walk.block == 0) from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = first;
         }
         return;
     }
@@ -219,7 +234,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
-    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
+    float *partial = job.partials + blockIdx.y * job.next_partials +
+                     ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
@@ -239,8 +255,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
+                    const long long at = blockIdx.y * job.next_large + line + j;
                     if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
-                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                        job.large_scales[at] = 0, job.marks[0] = job.ticket;
                     most[j] = inexact[j] = 0;
                 }
             }
