@@ -837,6 +837,7 @@ static void thin(int n)
                         name);
         promise(turned ? 261 : 7, turned ? 7 : 261, 200, 2, 1, SOME_WIDE, 2, 0.75f, name);
         promise(turned ? 190 : 20, turned ? 20 : 190, 150, 3, 0, WITH_NAN, -1, 0.5f, name);
+        promise(turned ? 262 : 7, turned ? 7 : 262, 100, turned, 1 + turned, UNIFORM, 1, 0, name);
         for (int ops = (turned ^ n) & 1; ops < 4; ops += 2) { /* one by one, by 8 and by 16 bytes */
             const int thin = cols - 5 * ops, large = 134 + ops;
             thin_batch(turned ? large : thin, turned ? thin : large, 196, ops, ops == 3, ops % 3,

@@ -212,9 +212,9 @@ typedef struct tmm__costs {
     struct {
         int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
         double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
-        double once;  /* nanoseconds of all launches */
-        double again; /* a block of a batch that begins when another one ends */
+        double apart;                 /* times that it takes longer where copies are of 4 bytes */
+        double once;                  /* nanoseconds of all launches */
+        double again;                 /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */

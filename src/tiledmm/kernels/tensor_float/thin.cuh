@@ -81,7 +81,7 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
            ((inexact & 0xffffu) != 0);
 }
 
-/* 4, 8 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
+/* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
@@ -94,11 +94,6 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
             "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
             : "memory");
-    else if (bytes == 8)
-        asm volatile(
-            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
-            "l"(global), "r"(valid), "l"(policy)
-            : "memory");
     else /* with a policy an H100 stops at these: "illegal instruction" */
         tmm__copy_zfill(shared, global, 4, valid);
 #else
@@ -107,10 +102,10 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
 #endif
 }
 
-/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
-   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
-   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
-   times. */
+/* Where the copies of a thread are. Each of the 256 threads that multiply has lines 2 g and 2 g + 1 of
+   16 of its warp, g = lane / 4, and k = 4 q .. 4 q + 3 of each 16. Where lines lie along k a thread
+   copies 16 bytes at a time for two of them, 128 apart; or one by one, then a warp has 32 neighbours of
+   each of 32 lines. Else a warp has 8 k of all 128 lines. */
 typedef struct tmm__thin_walk {
     const float *at;       /* the first of these elements in this step */
     int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
@@ -129,15 +124,18 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
                                                        tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
-    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
-    if (job->width == 4)
-        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    const bool vectors = job->width == 16;
+    walk->line = vectors ? lane * 4 : lane, walk->k = warp * 8;
+    if (job->along_k)
+        walk->line = vectors ? warp * 16 + lane / 4 * 2 : warp * 32,
+        walk->k = vectors ? lane % 4 * 4 : lane;
     tmm__thin_find(job, walk);
 }
 
-/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
-   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
-   else k = 0, 1 and 2, 3 of both. */
+/* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
+   multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
+   stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
+   four k each, from all 32 banks. */
 static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk, float *stage,
                                                       int thread, unsigned long long policy)
@@ -148,7 +146,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
               lane = thread % 32;
     int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
     float *to = stage + thread * 4;
-    if (job->width == 16) {
+    if (job->width == 16 && job->along_k) {
 #pragma unroll 1
         for (int two = 0; two < 2; two++) {
 #pragma unroll
@@ -159,17 +157,13 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
-    } else if (job->width == 8) {
-#pragma unroll 1
-        for (int two = 0; two < 2; two++) {
+    } else if (job->width == 16) {
+        to = stage + warp * 1024;
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
-                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
-                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
-                               policy);
-            }
-            at += 64, exist -= 64, to += 512;
+        for (int j = 0; j < 8; j++, at += k_stride) {
+            int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
+            tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
+                           here > 0 ? at : none, 16, here, policy);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -180,14 +174,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                            here ? 4 : 0, policy);
         }
     } else {
-        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
-             lane % 2;
+        to = stage + warp * 1024 + lane % 4;
 #pragma unroll 8
         for (int j = 0; j < 32; j++) {
             bool here = (j / 4 < left) & (j % 4 * 32 < exist);
-            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
-            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
-                           here ? from : none, 4, here ? 4 : 0, policy);
+            tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
+                               (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
+                           here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
+                           policy);
         }
     }
     walk->at += 32 * k_stride;
@@ -195,6 +189,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
     tmm__thin_find(job, walk);
+}
+
+/* Where a thread that multiplies has its first elements in a stage. */
+static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+{
+    const int g = thread / 4 % 8, q = thread % 4;
+    return job->along_k ? thread * 4
+                        : q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2;
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
@@ -205,12 +207,13 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float4 x = *(const float4 *)(stage + i * 2048),
-               y = *(const float4 *)(stage + i * 2048 + 1024);
-        if (!along_k) {
-            float4 a = x, b = y;
-            x.y = a.z, x.z = b.x, x.w = b.z;
-            y.x = a.y, y.y = a.w, y.z = b.y;
+        float4 x, y;
+        if (along_k) {
+            x = *(const float4 *)(stage + i * 2048), y = *(const float4 *)(stage + i * 2048 + 1024);
+        } else {
+            const float2 *of_k = (const float2 *)(stage + i * 2048); /* both lines */
+            const float2 k0 = of_k[0], k1 = of_k[64], k2 = of_k[128], k3 = of_k[192];
+            x = make_float4(k0.x, k1.x, k2.x, k3.x), y = make_float4(k0.y, k1.y, k2.y, k3.y);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) {

@@ -229,7 +229,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #if TMM__WGMMA
     asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
-    float *mine = (float *)tmm__memory + thread * 4;
+    const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
     float sum[COLS / 2], c[COLS / 2];
     unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll

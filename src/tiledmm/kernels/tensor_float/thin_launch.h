@@ -61,8 +61,7 @@ static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
     const size_t base = (size_t)(turned ? p->A : p->B);
     const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
     const long long next = p->batch == 1 ? 0 : turned ? p->strideA : p->strideB;
-    if (k == 1) return base % 16 == 0 && line % 4 == 0 && next % 4 == 0 ? 16 : 4;
-    return line == 1 && base % 8 == 0 && k % 2 == 0 && next % 2 == 0 ? 8 : 4;
+    return base % 16 == 0 && (k == 1 || line == 1) && k * line % 4 == 0 && next % 4 == 0 ? 16 : 4;
 }
 
 /* Products whose planes are in memory: one where all of a batch share the thin operand. */
