@@ -1209,8 +1209,15 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 enum { TMM__MOST_GRID = 65535 };
 
 /* What a launcher is allowed to do; or to know: it gets all of a batch, so that what it chooses is so
-   for all products. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4, TMM__ALL_OF_BATCH = 8 };
+   for all products; an operand has been prepared. */
+enum {
+    TMM__CUT_K = 1,
+    TMM__PACK = 2,
+    TMM__SPLIT = 4,
+    TMM__ALL_OF_BATCH = 8,
+    TMM__READY_A = 16,
+    TMM__READY_B = 32
+};
 
 /* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
    KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
@@ -2802,6 +2809,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xall_taken    TMM_FN(gemm__all_taken)
 #define tmm__xallocate     TMM_FN(gemm__allocate)
 #define tmm__xallowed      TMM_FN(gemm__allowed)
+#define tmm__xallowed_with TMM_FN(gemm__allowed_with)
 #define tmm__xarguments    TMM_FN(gemm__arguments)
 #define tmm__xbatch        TMM_FN(gemm__batch)
 #define tmm__xblock        TMM_FN(gemm__block)
@@ -6125,8 +6133,9 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
      Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
-   have others. Double with a prepared operand: as a product in a batch, whatever else A
-   and B hold, unless the device finds FP64 to be faster.
+   have others: there A and B are read as they are where that should be faster. Double with a
+   prepared operand: as a product in a batch, whatever else A and B hold, unless the device finds
+   FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -6135,8 +6144,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream);
 
-/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, at most, until it
+   is complete. What is prepared and read so takes nothing more. 0 where the kernel stands for TMM_AUTO (short
    sums). Double takes a quarter of the current device's memory at most: larger products are done
    in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
@@ -14605,7 +14614,8 @@ typedef struct tmm__xproduct {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
                        TMM__SPLIT: TMM_AUTO may take kernels that split elements;
-                       TMM__ALL_OF_BATCH: these are all products of a batch */
+                       TMM__ALL_OF_BATCH: these are all products of a batch; TMM__READY_A, _B: that
+                       operand is converted already */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -16151,19 +16161,23 @@ static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
     return plan;
 }
 
-/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
-   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+/* Nanoseconds of KERNEL CONVERT for operands that are not ready: rounds of all blocks that fit at once,
+   each with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    tmm__xproduct of = *p;
+    if (p->allowed & TMM__READY_A) of.M = 0;
+    if (p->allowed & TMM__READY_B) of.N = 0;
+    if (of.M + of.N == 0) return 0;
+    const int groups = (int)(8 * (ceil(of.M / 64.0) + ceil(of.N / 64.0)));
     const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(&of, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -16505,7 +16519,7 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
 }
 
 /* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
-   and for which there may be other copies of operands than the caller has prepared. */
+   and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
@@ -16586,7 +16600,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     }
 }
 
-/* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
+/* With KERNEL CONVERT; or KERNEL THIN FLOAT, which reads operands as they are, also prepared ones. */
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
                                      tmm__plan *plan)
 {
@@ -17927,6 +17941,13 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
 /* What options are if there are none. */
 static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
+/* What a product with such operands may do. */
+static inline int tmm__xallowed_with(const tmm_tensor_options *options)
+{
+    return TMM__CUT_K | TMM__PACK | (options->A != NULL ? (int)TMM__READY_A : 0) |
+           (options->B != NULL ? (int)TMM__READY_B : 0);
+}
+
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
@@ -17939,8 +17960,12 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
+    for (int i = 0; i < 2; i++) { /* ops and alignment may decide whether copies of operands pay */
+        p.allowed = tmm__xallowed_with(options) & ~(i == 0 ? (int)TMM__PACK : 0);
+        tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+        const size_t takes = tmm__xconverted_bytes(&p, &plan, prepared);
+        if (takes > *bytes) *bytes = takes;
+    }
     return TMM_OK;
 }
 
@@ -17981,7 +18006,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
-    p.allowed = TMM__CUT_K | (options->A == NULL && options->B == NULL ? TMM__PACK : 0);
+    p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);

@@ -409,6 +409,47 @@ static void interface(int kind, long long K, int ops)
     thin_wanted = 0;
 }
 
+/* Prepared operands: a product that the kernel for thin ones should do faster is its. The bytes that
+   tmm_sgemm_tensor_memory gives are those of either kernel; of parts along k, too. */
+static void best_way(void)
+{
+    product p;
+    make(&p, 40, 200, 300, 2, 0, UNIFORM);
+    tmm_tensor_options options;
+    memset(&options, 0, sizeof options);
+    tmm_prepared b;
+    tmm_sgemm__product asked = tmm_sgemm__make_product(p.opA, p.opB, p.M, p.N, p.K, p.lda, p.ldb);
+    size_t bytes = 0, whole = 0;
+    instance_wanted = TMM__THIN_FIRST, thin_wanted = 1;
+    float *expected = run(&p, TMM_TENSOR), *C = run(&p, TMM_GLOBAL);
+    tmm_status status = tmm_sgemm_prepare_B(p.opB, p.K, p.N, p.dB, p.ldb, NULL, 0, &b, 0);
+    options.B = &b;
+    if (status == TMM_OK) status = tensor(&p, &options, p.dA, NULL, C);
+    tap_ok(status == TMM_OK && same(&p, C, expected), "a prepared B, read as it is: the same bits");
+    asked.alpha = 1, asked.batch = 1, asked.ldc = p.ldc;
+    const tmm__plan plan = *tmm_sgemm__known_plan(TMM_TENSOR, &asked, 1);
+    tmm__thin_job job;
+    const size_t takes = tmm_sgemm__thin_job(&asked, &plan, NULL, &job);
+    status = tmm_sgemm_tensor_memory(p.M, p.N, p.K, &options, &bytes);
+    tap_ok(status == TMM_OK && bytes >= takes && plan.instance == TMM__THIN_FIRST,
+           "it takes %zu bytes, %zu at most", takes, bytes);
+    thin_wanted = -1, instruction_wanted = TMM__BY_WGMMA, instance_wanted = -1;
+    for (int n = 0; n < TMM__WGMMA_INSTANCES; n++) {
+        const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+        if (i->tile_m * i->tile_n <= TMM__FLOAT_PARTS_AREA && i->k_groups == 1) instance_wanted = n;
+    }
+    parts_wanted = 1;
+    int right = tmm_sgemm_tensor_memory(60, 60, 1000, NULL, &whole) == TMM_OK;
+    parts_wanted = 3;
+    right &= tmm_sgemm_tensor_memory(60, 60, 1000, NULL, &bytes) == TMM_OK;
+    tap_ok(right && bytes >= whole + 3 * 60 * 60 * 4, "parts of K take memory: %zu bytes, not %zu",
+           bytes, whole);
+    parts_wanted = thin_wanted = 0, instance_wanted = instruction_wanted = -1;
+    (void)tmm_sgemm_release(&b, 0);
+    free(C), free(expected);
+    drop(&p);
+}
+
 /* From host memory, in blocks of any size: the same bits. */
 static void from_host(void)
 {
@@ -937,6 +978,7 @@ int main(int count, char **words)
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
+    if (TWIN || instruction == TMM__BY_WGMMA) best_way();
     from_host();
     in_three();
     rules();

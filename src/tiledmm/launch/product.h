@@ -18,7 +18,8 @@ typedef struct tmm__xproduct {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
                        TMM__SPLIT: TMM_AUTO may take kernels that split elements;
-                       TMM__ALL_OF_BATCH: these are all products of a batch */
+                       TMM__ALL_OF_BATCH: these are all products of a batch; TMM__READY_A, _B: that
+                       operand is converted already */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */

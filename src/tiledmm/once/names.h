@@ -7,6 +7,7 @@
 #define tmm__xall_taken    TMM_FN(gemm__all_taken)
 #define tmm__xallocate     TMM_FN(gemm__allocate)
 #define tmm__xallowed      TMM_FN(gemm__allowed)
+#define tmm__xallowed_with TMM_FN(gemm__allowed_with)
 #define tmm__xarguments    TMM_FN(gemm__arguments)
 #define tmm__xbatch        TMM_FN(gemm__batch)
 #define tmm__xblock        TMM_FN(gemm__block)

@@ -43,7 +43,7 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
 }
 
 /* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
-   and for which there may be other copies of operands than the caller has prepared. */
+   and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
@@ -124,7 +124,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     }
 }
 
-/* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
+/* With KERNEL CONVERT; or KERNEL THIN FLOAT, which reads operands as they are, also prepared ones. */
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
                                      tmm__plan *plan)
 {
