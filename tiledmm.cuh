@@ -67,9 +67,8 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
-                        it may read the other operand once, and split it into three BF16 in
-                        registers.
+                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
+                        read the other operand once, and split it into three BF16 in registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
                         on, bfloat16 from sm_80 on
@@ -101,11 +100,11 @@
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
        TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
-       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       float TMM_TENSOR             its own, or slices [1]     its own; with few tiles slices [1]; [2]
        half, bfloat16 TMM_TENSOR    bits of its own            its own; with few tiles slices [1]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
-     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
-         memory for partial sums (LIMITS).
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, memory
+         for partial sums (LIMITS), and how many products a batch has, but not on the position in it.
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
          differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
@@ -1278,8 +1277,16 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
-/* What a launcher is allowed to do. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
+/* What a launcher is allowed to do; or to know: it gets all of a batch, so that what it chooses is so
+   for all products; an operand has been prepared. */
+enum {
+    TMM__CUT_K = 1,
+    TMM__PACK = 2,
+    TMM__SPLIT = 4,
+    TMM__ALL_OF_BATCH = 8,
+    TMM__READY_A = 16,
+    TMM__READY_B = 32
+};
 
 /* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
    KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
@@ -1804,10 +1811,11 @@ typedef struct tmm__costs {
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
-        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
+        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
+        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
+        double apart; /* times that it takes longer where copies are of 4 bytes */
         double once;  /* nanoseconds of all launches */
+        double again; /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
@@ -2108,13 +2116,14 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},        /* cols */
-        {1380, 1520, 1720, 1970}, /* step */
-        1.23,                     /* apart */
-        5340,                     /* once */
-        0.915,                    /* read */
-        0.233,                    /* split */
-        0.931,                    /* add */
+        {32, 64, 96, 128},                              /* cols */
+        {{1380, 1520, 1720, 1970}, {1400, 2400, 0, 0}}, /* step: by mma.sync estimated */
+        1.23,                                           /* apart */
+        5340,                                           /* once */
+        3000,                                           /* again: estimated */
+        0.915,                                          /* read */
+        0.233,                                          /* split */
+        0.931,                                          /* add */
     },
     {
         /* half */
@@ -2882,6 +2891,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    is s. */
 #define tmm__xall_taken    TMM_FN(gemm__all_taken)
 #define tmm__xallocate     TMM_FN(gemm__allocate)
+#define tmm__xallowed      TMM_FN(gemm__allowed)
+#define tmm__xallowed_with TMM_FN(gemm__allowed_with)
 #define tmm__xarguments    TMM_FN(gemm__arguments)
 #define tmm__xbatch        TMM_FN(gemm__batch)
 #define tmm__xblock        TMM_FN(gemm__block)
@@ -3156,20 +3167,23 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
-#define tmm__xthin        TMM_FN(gemm__thin)
-#define tmm__xthin_bytes  TMM_FN(gemm__thin_bytes)
-#define tmm__xthin_cols   TMM_FN(gemm__thin_cols)
-#define tmm__xthin_fits   TMM_FN(gemm__thin_fits)
-#define tmm__xthin_job    TMM_FN(gemm__thin_job)
-#define tmm__xthin_kernel TMM_FN(gemm__thin_kernel)
-#define tmm__xthin_plan   TMM_FN(gemm__thin_plan)
-#define tmm__xthin_tiles  TMM_FN(gemm__thin_tiles)
-#define tmm__xthin_width  TMM_FN(gemm__thin_width)
-#define tmm__xtiles       TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
-#define tmm__xvalue       TMM_FN(value)
-#define tmm__xvector      TMM_FN(vector)
-#define tmm__xvector_sums TMM_FN(vector_sums)
+#define tmm__xthin          TMM_FN(gemm__thin)
+#define tmm__xthin_bytes    TMM_FN(gemm__thin_bytes)
+#define tmm__xthin_cols     TMM_FN(gemm__thin_cols)
+#define tmm__xthin_fits     TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job      TMM_FN(gemm__thin_job)
+#define tmm__xthin_kernel   TMM_FN(gemm__thin_kernel)
+#define tmm__xthin_launch   TMM_FN(gemm__thin_launch)
+#define tmm__xthin_plan     TMM_FN(gemm__thin_plan)
+#define tmm__xthin_products TMM_FN(gemm__thin_products)
+#define tmm__xthin_time     TMM_FN(gemm__thin_time)
+#define tmm__xthin_tiles    TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width    TMM_FN(gemm__thin_width)
+#define tmm__xtiles         TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue         TMM_FN(value)
+#define tmm__xvector        TMM_FN(vector)
+#define tmm__xvector_sums   TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
 #define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
@@ -3278,7 +3292,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 #define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
 #define tmm__thin_cols        TMM__INSTANCE(thin_cols_, THIN)
-#define tmm__this_thin_bytes  TMM__INSTANCE(thin_bytes_, THIN)
 #define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
 
 #define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
@@ -3345,7 +3358,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
 #ifndef TMM__FLOAT_THIN
-#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
+#define TMM__FLOAT_THIN(by_tensor_cores) (by_tensor_cores)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
@@ -6236,8 +6249,9 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
      Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
-   have others. Double with a prepared operand: as a product in a batch, whatever else A
-   and B hold, unless the device finds FP64 to be faster.
+   have others: there A and B are read as they are where that should be faster. Double with a
+   prepared operand: as a product in a batch, whatever else A and B hold, unless the device finds
+   FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -6246,8 +6260,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream);
 
-/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, at most, until it
+   is complete. What is prepared and read so takes nothing more. 0 where the kernel stands for TMM_AUTO (short
    sums). Double takes a quarter of the current device's memory at most: larger products are done
    in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
@@ -12981,7 +12995,8 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
    third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
    scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
-   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone. Of a batch
+   each product is shared out alike, so that they do not depend on its position.
 
    A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
@@ -12989,16 +13004,27 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
 
+/* Lines of a tile, at most, by mma.sync: tensor cores bound it from 64 on, and registers are 168. */
+#define TMM__THIN_MMA_COLS 64
+
+/* Shared memory of a stage: of the large operand, planes, two barriers. */
+#define TMM__THIN_STAGE_BYTES(cols) ((int)TMM__THIN_STAGE + 192 * (cols) + 16)
+
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
-    unsigned char *planes; /* [block of cols lines][32 k] */
-    float *thin_scales, *large_scales;
-    float *partials; /* [tile + block of the launch][line of thin][line of large] */
-    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned char *planes;             /* [product][block of cols lines][32 k] */
+    float *thin_scales, *large_scales; /* [product][line] */
+    float *partials;                   /* [product][tile + share][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad: [product][line]; before them, if any is. */
     unsigned long long *marks, ticket;
-    long long units;    /* tiles times steps, which are shared out */
-    unsigned shares;    /* the blocks that multiply */
+    /* From one product to the next, 0 where all share the operand: bytes of planes; lines that have
+       scales. Floats of partial tiles. Scales of the large operand in all. */
+    long long next_planes, next_thin, next_large, next_partials, scales;
+    long long units;    /* of a product: tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply a product */
+    int tiles;          /* of a product */
+    int stages;         /* in shared memory, by mma.sync */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -13007,7 +13033,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -13030,7 +13056,7 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
            ((inexact & 0xffffu) != 0);
 }
 
-/* 4, 8 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
+/* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
@@ -13043,11 +13069,6 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
             "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
             : "memory");
-    else if (bytes == 8)
-        asm volatile(
-            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
-            "l"(global), "r"(valid), "l"(policy)
-            : "memory");
     else /* with a policy an H100 stops at these: "illegal instruction" */
         tmm__copy_zfill(shared, global, 4, valid);
 #else
@@ -13056,10 +13077,10 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
 #endif
 }
 
-/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
-   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
-   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
-   times. */
+/* Where the copies of a thread are. Each of the 256 threads that multiply has lines 2 g and 2 g + 1 of
+   16 of its warp, g = lane / 4, and k = 4 q .. 4 q + 3 of each 16. Where lines lie along k a thread
+   copies 16 bytes at a time for two of them, 128 apart; or one by one, then a warp has 32 neighbours of
+   each of 32 lines. Else a warp has 8 k of all 128 lines. */
 typedef struct tmm__thin_walk {
     const float *at;       /* the first of these elements in this step */
     int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
@@ -13069,7 +13090,8 @@ typedef struct tmm__thin_walk {
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk)
 {
-    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+    walk->at = job->large.X + blockIdx.y * job->large.product_stride +
+               (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
@@ -13077,15 +13099,18 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
                                                        tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
-    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
-    if (job->width == 4)
-        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    const bool vectors = job->width == 16;
+    walk->line = vectors ? lane * 4 : lane, walk->k = warp * 8;
+    if (job->along_k)
+        walk->line = vectors ? warp * 16 + lane / 4 * 2 : warp * 32,
+        walk->k = vectors ? lane % 4 * 4 : lane;
     tmm__thin_find(job, walk);
 }
 
-/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
-   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
-   else k = 0, 1 and 2, 3 of both. */
+/* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
+   multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
+   stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
+   four k each, from all 32 banks. */
 static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk, float *stage,
                                                       int thread, unsigned long long policy)
@@ -13096,7 +13121,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
               lane = thread % 32;
     int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
     float *to = stage + thread * 4;
-    if (job->width == 16) {
+    if (job->width == 16 && job->along_k) {
 #pragma unroll 1
         for (int two = 0; two < 2; two++) {
 #pragma unroll
@@ -13107,17 +13132,13 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
-    } else if (job->width == 8) {
-#pragma unroll 1
-        for (int two = 0; two < 2; two++) {
+    } else if (job->width == 16) {
+        to = stage + warp * 1024;
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
-                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
-                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
-                               policy);
-            }
-            at += 64, exist -= 64, to += 512;
+        for (int j = 0; j < 8; j++, at += k_stride) {
+            int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
+            tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
+                           here > 0 ? at : none, 16, here, policy);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -13128,14 +13149,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                            here ? 4 : 0, policy);
         }
     } else {
-        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
-             lane % 2;
+        to = stage + warp * 1024 + lane % 4;
 #pragma unroll 8
         for (int j = 0; j < 32; j++) {
             bool here = (j / 4 < left) & (j % 4 * 32 < exist);
-            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
-            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
-                           here ? from : none, 4, here ? 4 : 0, policy);
+            tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
+                               (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
+                           here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
+                           policy);
         }
     }
     walk->at += 32 * k_stride;
@@ -13143,6 +13164,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
     tmm__thin_find(job, walk);
+}
+
+/* Where a thread that multiplies has its first elements in a stage. */
+static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+{
+    const int g = thread / 4 % 8, q = thread % 4;
+    return job->along_k ? thread * 4
+                        : q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2;
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
@@ -13153,12 +13182,13 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float4 x = *(const float4 *)(stage + i * 2048),
-               y = *(const float4 *)(stage + i * 2048 + 1024);
-        if (!along_k) {
-            float4 a = x, b = y;
-            x.y = a.z, x.z = b.x, x.w = b.z;
-            y.x = a.y, y.y = a.w, y.z = b.y;
+        float4 x, y;
+        if (along_k) {
+            x = *(const float4 *)(stage + i * 2048), y = *(const float4 *)(stage + i * 2048 + 1024);
+        } else {
+            const float2 *of_k = (const float2 *)(stage + i * 2048); /* both lines */
+            const float2 k0 = of_k[0], k1 = of_k[64], k2 = of_k[128], k3 = of_k[192];
+            x = make_float4(k0.x, k1.x, k2.x, k3.x), y = make_float4(k0.y, k1.y, k2.y, k3.y);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -13172,9 +13202,10 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     }
 }
 
-/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
-   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
-   elsewhere computed by each warp. */
+/* The products of a stage: 64 lines of the large operand by a warpgroup, in the order of bf16_multiply.
+   By wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async"), they are enqueued, and
+   become c. By mma.sync, whose fragments are the same, they are added to c; elsewhere, too, where twins
+   of its instructions would be slow. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -13218,6 +13249,27 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
+#elif TMM__ASYNC
+    /* Two groups of eight lines are four matrices, which lie together. */
+    const unsigned char *from = planes + threadIdx.x % 32 * 16;
+#pragma unroll
+    for (int j = 0; j < cols / 16; j++) {
+        unsigned b[3][2][4];
+        float window[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) window[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            tmm__load_matrices(b[i / 2][i % 2], from + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *x = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
+            const unsigned *y = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(window, x, y, true), tmm__mma_16(window + 4, x, y + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[8 * j + i] += window[i];
+    }
 #else
     const int lane = threadIdx.x % 32;
     float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
@@ -13227,7 +13279,8 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
         to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
     }
-    for (int n = 0; n < cols / 2; n++) c[n] = 0;
+    float window[64];
+    for (int n = 0; n < cols / 2; n++) window[n] = 0;
     for (int i = 0; i < 12; i++) {
         int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
         for (int n = 0; n < cols / 4; n++) { /* columns */
@@ -13238,25 +13291,39 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
                 unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
                 float z = tmm__bits_float(bits << 16);
                 for (int h = 0; h < 2; h++)
-                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+                    window[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
             }
         }
     }
+    for (int n = 0; n < cols / 2; n++) c[n] += window[n];
 #endif
 }
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
-   block meet instead, once a stage. */
+   block meet instead, once a stage; of those that copy, when all but the last `pending` groups of
+   their copies are complete. */
 #if TMM__WGMMA
 static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
 #else
-static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     (void)barrier, (void)parity;
     __syncthreads();
+}
+
+static __device__ __forceinline__ void tmm__thin_arrive(int pending)
+{
+    switch (pending) {
+    case 0: TMM__COPY_WAIT(0); break;
+    case 1: TMM__COPY_WAIT(1); break;
+    case 2: TMM__COPY_WAIT(2); break;
+    case 3: TMM__COPY_WAIT(3); break;
+    default: TMM__COPY_WAIT(4);
+    }
+    tmm__thin_wait(0, 0);
 }
 #endif
 #endif
@@ -13265,16 +13332,19 @@ static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsi
    Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
-   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+   one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
     tmm__wait_for_previous();
     tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
-    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    if (self == 0 && blockIdx.y == 0) job.marks[0] = 0; /* a graph has the same ticket again */
+    for (long long i = blockIdx.y * (gridDim.x * 256ll) + self; i < job.scales;
+         i += gridDim.y * (gridDim.x * 256ll))
+        job.large_scales[i] = 1;
     int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
     int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
     if (block >= job.blocks) return;
@@ -13283,8 +13353,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         int k = half * 16 + i * 8;
-        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
-                   line < from.lines ? K - k : 0, vectors);
+        tmm__load8(x + 8 * i,
+                   from.X + blockIdx.y * from.product_stride + line * from.line_stride +
+                       k * from.k_stride,
+                   from.k_stride, line < from.lines ? K - k : 0, vectors);
     }
     unsigned words[3][2][4], most = 0, inexact = 0;
 #pragma unroll
@@ -13296,14 +13368,16 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
         for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
     }
-    unsigned char *to =
-        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+    unsigned char *to = job.planes + blockIdx.y * job.next_planes +
+                        ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 +
+                        in % 8 * 16;
 #pragma unroll
     for (int i = 0; i < 6; i++) {
         const unsigned *w = words[i / 2][i % 2];
         *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
     }
-    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+    if (tmm__thin_is_bad(&job, most, inexact))
+        job.marks[1 + blockIdx.y * job.next_thin + line] = job.ticket;
 #else
     (void)job;
 #endif
@@ -13313,14 +13387,15 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
     const bool apart = job.groups > 1;
     const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
-    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int tile = (int)blockIdx.x / pieces % job.tiles, in = (int)blockIdx.x % pieces * rows;
+    const long long product = (int)blockIdx.x / pieces / job.tiles;
     const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
     const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
     const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
@@ -13329,8 +13404,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
     const int end = min(from + share, count), row = apart ? 0 : warp;
     const size_t step = (size_t)cols * TMM__THIN_LINES;
-    const float *part = job.partials + ((size_t)tile + begin + from) * step +
-                        (in + row) * TMM__THIN_LINES + lane * 4;
+    const float *part = job.partials + product * job.next_partials +
+                        ((size_t)tile + begin + from) * step + (in + row) * TMM__THIN_LINES +
+                        lane * 4;
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
@@ -13360,10 +13436,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
         int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
         int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
         bool good = line < lines && thin < thins;
-        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        if (any && good)
+            good = job.large_scales[product * job.next_large + line] *
+                       job.thin_scales[product * job.next_thin + thin] !=
+                   0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
-        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
-                           &sums[t * PITCH + l]);
+        tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
+                           job.c.alpha, job.c.beta, &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -13374,11 +13453,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
-enum {
-    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
-    tmm__this_thin_bytes =
-        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
-};
+enum { tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0) };
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
@@ -13386,7 +13461,8 @@ static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 
 static_assert((TMM__THIN_LIST(TMM__IN_PASS) 0) == 1,
               "TMM__THIN_LIST: each instance needs a pass of its own");
 static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) >= 2, "TMM__THIN_LIST: stages must be 2 at least");
-static_assert(tmm__this_thin_bytes <= 227 * 1024,
+static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin_cols) <=
+                  227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
@@ -13395,21 +13471,26 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
        copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
-   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
-   place t + b, for each next partial tile has another tile, or another block, or both. No block
-   waits for another one.
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
+   y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
+   another block, or both. No block waits for another one.
+
+   By mma.sync there are no barriers that count copies: all threads meet once a step, when the copies
+   of that step are complete; copies are stages - 2 steps ahead. Tiles have 64 lines at most there.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
-   bounds it up to 64 columns or so, tensor cores beyond. */
+   bounds it up to 64 columns or so, tensor cores beyond (those of sm_80 have half of that rate). */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
+                    (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_COLS))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
-    unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    const int ring = TMM__WGMMA ? (int)STAGES : job.stages;
+    unsigned char *planes = tmm__memory + ring * (int)TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + ring * (int)STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
@@ -13435,7 +13516,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         float *stages = (float *)tmm__memory;
         unsigned long long policy = 0;
         tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
-        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+        const unsigned char *first = job.planes + blockIdx.y * job.next_planes;
+        const unsigned char *from = first + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -13447,12 +13529,15 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+            /* What else there is to read comes from the launch before. */
+            if (i == 0 && (self < 32 || !TMM__WGMMA)) {
                 tmm__wait_for_previous();
-                for (int j = lane; blockIdx.x == 0 && j < job.thin.lines; j += 32) {
-                    const bool bad = job.marks[1 + j] == job.ticket;
-                    job.thin_scales[j] = bad ? 0 : 1;
-                    if (bad) job.marks[1 + j] = 0; /* a graph has the same ticket again */
+                const long long line = blockIdx.y * job.next_thin;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0) && self < 32;
+                for (int j = lane; own && j < job.thin.lines; j += 32) {
+                    const bool bad = job.marks[1 + line + j] == job.ticket;
+                    job.thin_scales[line + j] = bad ? 0 : 1;
+                    if (bad) job.marks[1 + line + j] = 0, job.marks[0] = job.ticket;
                 }
             }
 #if TMM__WGMMA
@@ -13464,25 +13549,31 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self; j < STAGE / 16; j += 128)
-                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
-            tmm__thin_wait(fulls, 0);
+            for (int j = self * 16; j < STAGE; j += 2048)
+                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
+            tmm__copy_commit();
+            if (i >= ring - 2) tmm__thin_arrive(ring - 2);
 #endif
-            if (++stage == STAGES) stage = 0;
+            if (++stage == ring) stage = 0;
             from += STAGE;
-            if (walk.step == 0 && walk.block == 0) from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = first;
         }
+#if !TMM__WGMMA
+        for (int i = min(count, ring - 2); i > 0; i--) tmm__thin_arrive(i - 1);
+#endif
         return;
     }
 #if TMM__WGMMA
     asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
-    float *mine = (float *)tmm__memory + thread * 4;
+    const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
     float sum[COLS / 2], c[COLS / 2];
-    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+    enum { AHEAD = TMM__WGMMA ? 2 : 1 }; /* steps that have terms */
+    unsigned terms[AHEAD][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
-    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
+    float *partial = job.partials + blockIdx.y * job.next_partials +
+                     ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
@@ -13492,35 +13583,36 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
     }
 #pragma unroll 1
-    for (int pair = 0; pair < count; pair += 2) {
+    for (int first = 0; first < count; first += AHEAD) {
 #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int i = pair + h;
+        for (int h = 0; h < AHEAD; h++) {
+            const int i = first + h;
             if (i >= count) break;
-            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
+            tmm__thin_products(TMM__WGMMA ? c : sum, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
+                    const long long at = blockIdx.y * job.next_large + line + j;
                     if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
-                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                        job.large_scales[at] = 0, job.marks[0] = job.ticket;
                     most[j] = inexact[j] = 0;
                 }
             }
-            const int next = stage + 1 < STAGES ? stage + 1 : 0;
+            const int next = stage + 1 < ring ? stage + 1 : 0;
             if (i + 1 < count) {
                 tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
-                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
-                                most, inexact);
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k,
+                                terms[AHEAD - 1 - h], most, inexact);
             }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
             if (next == 0) parity ^= 1;
-#endif
-            stage = next;
 #pragma unroll
             for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
+#endif
+            stage = next;
             if (!ends) continue;
 #pragma unroll
             for (int j = 0; j < COLS / 4; j++) {
@@ -15034,7 +15126,9 @@ typedef struct tmm__xproduct {
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
-                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements;
+                       TMM__ALL_OF_BATCH: these are all products of a batch; TMM__READY_A, _B: that
+                       operand is converted already */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -15050,6 +15144,13 @@ static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
     p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
     return p;
+}
+
+/* In a batch all positions have the same bits, also one that is alone in the last launch. */
+static inline int tmm__xallowed(long long batch)
+{
+    if (batch <= 1) return TMM__CUT_K | TMM__PACK;
+    return batch <= TMM__MOST_GRID ? (int)TMM__ALL_OF_BATCH : 0;
 }
 
 /* Which numbers of once/tuning.h are this type's. */
@@ -16655,19 +16756,23 @@ static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
     return plan;
 }
 
-/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
-   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+/* Nanoseconds of KERNEL CONVERT for operands that are not ready: rounds of all blocks that fit at once,
+   each with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    tmm__xproduct of = *p;
+    if (p->allowed & TMM__READY_A) of.M = 0;
+    if (p->allowed & TMM__READY_B) of.N = 0;
+    if (of.M + of.N == 0) return 0;
+    const int groups = (int)(8 * (ceil(of.M / 64.0) + ceil(of.N / 64.0)));
     const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(&of, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -16972,10 +17077,8 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
 enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 
-/* Where KERNEL THIN FLOAT has its workspace, by bytes from its begin; and all bytes. */
-typedef struct tmm__thin_memory {
-    size_t scales, marks, partials, bytes;
-} tmm__thin_memory;
+/* Rounds of blocks that a batch is shared out to, at most. */
+enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
 static inline const void *tmm__xthin_kernel(int n)
@@ -16986,7 +17089,8 @@ static inline const void *tmm__xthin_kernel(int n)
     return kernels[n];
 }
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
+/* Lines of the thin operand in a tile, and shared memory, of instance n: as many stages as fit. These
+   are two at least, since devices with such tensor cores have 99 KB. */
 static inline int tmm__xthin_cols(int n)
 {
 #define TMM__THIN_ROW(pass, name, cols, ...) cols,
@@ -16997,10 +17101,11 @@ static inline int tmm__xthin_cols(int n)
 
 static inline int tmm__xthin_bytes(int n)
 {
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, stages) stages,
+    static const int most[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return bytes[n];
+    const int stage = TMM__THIN_STAGE_BYTES(tmm__xthin_cols(n));
+    return (int)tmm__min(most[n], tmm__current_device()->shared / stage) * stage;
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -17010,16 +17115,17 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
-/* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
-   there may be other copies of operands than the caller has prepared. */
+/* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
+   and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
-    const double steps = ceil(p->K / 32.0);
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
-           (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
-           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * (int)TMM__THIN_LINES <= INT_MAX &&
-           steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
+    const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
+    const int one = TMM__CUT_K | TMM__PACK;
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
+           ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
+           thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
+           tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
 }
 
 /* Bytes of a copy of the large operand. */
@@ -17027,34 +17133,62 @@ static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
 {
     const size_t base = (size_t)(turned ? p->A : p->B);
     const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
-    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
-    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+    const long long next = p->batch == 1 ? 0 : turned ? p->strideA : p->strideB;
+    return base % 16 == 0 && (k == 1 || line == 1) && k * line % 4 == 0 && next % 4 == 0 ? 16 : 4;
 }
 
-/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
-   eight steps at least: more partial tiles take longer to add up than is gained. */
-static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+/* Products whose planes are in memory: one where all of a batch share the thin operand. */
+static inline long long tmm__xthin_products(const tmm__xproduct *p)
+{
+    return (p->N < p->M ? p->strideB : p->strideA) == 0 ? 1 : p->batch;
+}
+
+/* Nanoseconds of instance n, by so many shares of each product. Blocks that find no place begin when
+   others end. HUGE_VAL: a batch would take more than 1 GiB. */
+static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double shares)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
-    const double processors = TMM__BUSY(device->processors);
-    const int width = tmm__xthin_width(p, p->N < p->M);
-    for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
-        int i = TMM__TUNED_THIN - 1;
+    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
+    const double own = (double)tmm__xthin_products(p);
+    const int cols = tmm__xthin_cols(n), width = tmm__xthin_width(p, p->N < p->M);
+    int i = TMM__TUNED_THIN - 1;
+    while (i > 0 && t->thin.cols[i] != cols) i--;
+    const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
+    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
+                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
+    if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
+    const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) == TMM__BY_MMA_SYNC;
+    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
+    const double multiply = tmm__in_nanoseconds(rounds * each);
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
+    const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+    const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
+           t->thin.add * parts / rate;
+}
+
+/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
+   eight steps at least: more partial tiles take longer to add up than is gained. A batch is shared out
+   to blocks for some rounds, so that few of them idle in the last one. */
+static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+{
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+        const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
+        if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
-        while (i > 0 && t->thin.cols[i] != cols) i--;
-        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * steps;
-        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
-        const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
-        const double read = 4 * large * p->K / (t->thin.read * rate);
-        const double split = (4 + 6 * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-        const double parts = (tiles + shares) * cols * (int)TMM__THIN_LINES * 8 + 8 * thin * large;
-        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
-        time += t->thin.split * split / rate + t->thin.add * parts / rate;
+        if (by == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) continue;
+        const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
+        const double most = floor(rounds * processors / p->batch);
+        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
-        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
+        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
         plan->kernel = tmm__xthin_kernel(n);
@@ -17066,7 +17200,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     }
 }
 
-/* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
+/* With KERNEL CONVERT; or KERNEL THIN FLOAT, which reads operands as they are, also prepared ones. */
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
                                      tmm__plan *plan)
 {
@@ -17078,19 +17212,21 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xthin_fits(p, instruction)) tmm__xthin_plan(p, plan);
 }
 
-/* All of the job but where its workspace is, and where things are in that. */
-static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan,
-                                              tmm__thin_job *job)
+/* All of the job but its ticket, with a workspace that begins at `memory`. Returns the bytes of that. */
+static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan, char *memory,
+                                    tmm__thin_job *job)
 {
     enum { BYTES = 256 };
-    tmm__thin_memory at;
-    const long long K = p->K;
+    const long long K = p->K, batch = p->batch, several = batch > 1;
     int log = 0;
     memset((void *)job, 0, sizeof *job);
-    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, 0}, b = {p->B, p->N, p->csB, p->rsB, 0};
+    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, several * p->strideA},
+                     b = {p->B, p->N, p->csB, p->rsB, several * p->strideB};
     tmm__float_job *c = &job->c;
     c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
-    c->C = p->C, c->ldc = p->ldc, c->alpha = p->alpha, c->beta = p->beta, c->batch = 1;
+    c->a.line_blocks = (int)((p->M - 1) / 64 + 1), c->b.line_blocks = (int)((p->N - 1) / 64 + 1);
+    c->C = p->C, c->ldc = p->ldc, c->batchC = p->strideC, c->batch = (int)batch;
+    c->alpha = p->alpha, c->beta = p->beta;
     c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
     job->turned = plan->turned;
     job->thin = job->turned ? b : a, job->large = job->turned ? a : b;
@@ -17098,48 +17234,69 @@ static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm_
     job->steps = (int)((K + 31) / 32);
     job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
     const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
-    job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->tiles = (int)tiles, job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->stages = plan->bytes / TMM__THIN_STAGE_BYTES(job->cols);
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
     job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
-    const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
-    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
-    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
-    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
-    at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
-    return at;
+    /* Of one product; then of all that have some of their own. */
+    const long long planes = (long long)job->blocks * job->steps * job->cols * 192;
+    const long long thin = 64ll * (job->turned ? c->b.line_blocks : c->a.line_blocks);
+    const long long large = 64ll * (job->turned ? c->a.line_blocks : c->b.line_blocks);
+    const long long of_thin = job->thin.product_stride ? batch : 1;
+    const long long of_large = job->large.product_stride ? batch : 1;
+    job->next_partials = (tiles + job->shares) * job->cols * TMM__THIN_LINES;
+    if (of_thin > 1) job->next_planes = planes, job->next_thin = thin;
+    if (of_large > 1) job->next_large = large;
+    job->scales = of_large * large;
+    const size_t scales = (size_t)(of_thin * planes + BYTES - 1) / BYTES * BYTES;
+    const size_t marks = scales + (size_t)(of_thin * thin + job->scales) * 4;
+    const size_t partials = marks + ((size_t)(of_thin * thin + 1) * 8 + BYTES - 1) / BYTES * BYTES;
+    job->planes = (unsigned char *)memory;
+    job->large_scales = (float *)(memory + scales);
+    job->thin_scales = job->large_scales + job->scales;
+    c->a.scales = job->turned ? job->large_scales : job->thin_scales;
+    c->b.scales = job->turned ? job->thin_scales : job->large_scales;
+    job->marks = (unsigned long long *)(memory + marks);
+    job->partials = (float *)(memory + partials);
+    return partials + (size_t)(batch * job->next_partials) * 4;
 }
 
-/* A product by KERNEL THIN FLOAT; *missing as in gemm__float. */
+static inline tmm_status tmm__xthin_launch(tmm__thin_job job, const tmm__plan *plan,
+                                           tmm_stream stream)
+{
+    void *arguments[] = {&job};
+    const long long halves = 2ll * job.steps * job.blocks * job.cols;
+    const unsigned batch = (unsigned)job.c.batch;
+    const dim3 split((unsigned)((halves - 1) / 256 + 1), job.next_thin > 0 ? batch : 1);
+    const unsigned sums = batch * job.tiles * (job.cols / (job.groups > 1 ? 1 : 8));
+    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, split, 256, 1, 1,
+                                             0, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(plan->kernel, dim3(job.shares, batch), plan->threads, 1, 1,
+                                      plan->bytes, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
+                                      arguments, stream);
+    return status;
+}
+
+/* Products by KERNEL THIN FLOAT; *missing as in gemm__float. */
 static inline tmm_status tmm__xthin(const tmm__xproduct *p, const tmm__plan *plan, size_t *missing)
 {
     tmm__thin_job job;
-    const tmm__thin_memory at = tmm__xthin_job(p, plan, &job);
-    char *memory = (char *)tmm__workspace(at.bytes, p->stream);
-    *missing = memory == NULL ? at.bytes : 0;
+    const size_t bytes = tmm__xthin_job(p, plan, NULL, &job);
+    char *memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    job.planes = (unsigned char *)memory;
-    job.c.a.scales = (float *)(memory + at.scales), job.c.b.scales = job.c.a.scales + p->M;
-    job.thin_scales = job.turned ? job.c.b.scales : job.c.a.scales;
-    job.large_scales = job.turned ? job.c.a.scales : job.c.b.scales;
-    job.marks = (unsigned long long *)(memory + at.marks), job.ticket = tmm__ticket();
-    job.partials = (float *)(memory + at.partials);
-    if (TMM__CLEAR_FLAGS) (void)cudaMemsetAsync(job.marks, 0, at.partials - at.marks, p->stream);
-    void *arguments[] = {&job};
-    const long long halves = 2ll * job.steps * job.blocks * job.cols;
-    const long long tiles = job.units / job.steps;
-    const unsigned split = (unsigned)((halves - 1) / 256 + 1);
-    const unsigned sums = (unsigned)(tiles * (job.cols / (job.groups > 1 ? 1 : 8)));
-    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, dim3(split), 256,
-                                             1, 1, 0, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters(plan->kernel, dim3(job.shares), plan->threads, 1, 1,
-                                      plan->bytes, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
-                                      arguments, p->stream);
+    (void)tmm__xthin_job(p, plan, memory, &job);
+    job.ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS)
+        (void)cudaMemsetAsync(job.marks, 0, (size_t)((char *)job.partials - (char *)job.marks),
+                              p->stream);
+    const tmm_status status = tmm__xthin_launch(job, plan, p->stream);
     (void)cudaFreeAsync(memory, p->stream);
     return status;
 }
@@ -17162,7 +17319,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
     tmm__thin_job job;
-    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, &job).bytes;
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, NULL, &job);
     tmm__xhalves(prepared, p->K, halves, ready);
     return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
@@ -17843,7 +18000,7 @@ static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long
     tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
-    p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    p.allowed = tmm__xallowed(batch) | (tensor ? TMM__SPLIT : 0);
     return p;
 }
 
@@ -17882,8 +18039,7 @@ static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long 
         p.alpha = 0;
         p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
     }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    p.allowed = tmm__xallowed(batch);
     p.batch = (unsigned)tmm__min(batch, TMM__MOST_GRID);
     return p;
 }
@@ -18389,6 +18545,13 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
 /* What options are if there are none. */
 static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
+/* What a product with such operands may do. */
+static inline int tmm__xallowed_with(const tmm_tensor_options *options)
+{
+    return TMM__CUT_K | TMM__PACK | (options->A != NULL ? (int)TMM__READY_A : 0) |
+           (options->B != NULL ? (int)TMM__READY_B : 0);
+}
+
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
@@ -18401,8 +18564,12 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
+    for (int i = 0; i < 2; i++) { /* ops and alignment may decide whether copies of operands pay */
+        p.allowed = tmm__xallowed_with(options) & ~(i == 0 ? (int)TMM__PACK : 0);
+        tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+        const size_t takes = tmm__xconverted_bytes(&p, &plan, prepared);
+        if (takes > *bytes) *bytes = takes;
+    }
     return TMM_OK;
 }
 
@@ -18442,7 +18609,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
-    p.allowed = TMM__CUT_K | (options->A == NULL && options->B == NULL ? TMM__PACK : 0);
+    p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);

@@ -67,9 +67,8 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
-                        it may read the other operand once, and split it into three BF16 in
-                        registers.
+                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
+                        read the other operand once, and split it into three BF16 in registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
                         on, bfloat16 from sm_80 on
@@ -101,11 +100,11 @@
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
        TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
-       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       float TMM_TENSOR             its own, or slices [1]     its own; with few tiles slices [1]; [2]
        half, bfloat16 TMM_TENSOR    bits of its own            its own; with few tiles slices [1]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
-     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
-         memory for partial sums (LIMITS).
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, memory
+         for partial sums (LIMITS), and how many products a batch has, but not on the position in it.
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
          differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or

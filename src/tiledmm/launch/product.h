@@ -17,7 +17,9 @@ typedef struct tmm__xproduct {
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
-                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements;
+                       TMM__ALL_OF_BATCH: these are all products of a batch; TMM__READY_A, _B: that
+                       operand is converted already */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -33,6 +35,13 @@ static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
     p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
     return p;
+}
+
+/* In a batch all positions have the same bits, also one that is alone in the last launch. */
+static inline int tmm__xallowed(long long batch)
+{
+    if (batch <= 1) return TMM__CUT_K | TMM__PACK;
+    return batch <= TMM__MOST_GRID ? (int)TMM__ALL_OF_BATCH : 0;
 }
 
 /* Which numbers of once/tuning.h are this type's. */

@@ -54,8 +54,9 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
      Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
-   have others. Double with a prepared operand: as a product in a batch, whatever else A
-   and B hold, unless the device finds FP64 to be faster.
+   have others: there A and B are read as they are where that should be faster. Double with a
+   prepared operand: as a product in a batch, whatever else A and B hold, unless the device finds
+   FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -64,8 +65,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream);
 
-/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, at most, until it
+   is complete. What is prepared and read so takes nothing more. 0 where the kernel stands for TMM_AUTO (short
    sums). Double takes a quarter of the current device's memory at most: larger products are done
    in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,

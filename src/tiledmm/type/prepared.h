@@ -124,6 +124,13 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
 /* What options are if there are none. */
 static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
+/* What a product with such operands may do. */
+static inline int tmm__xallowed_with(const tmm_tensor_options *options)
+{
+    return TMM__CUT_K | TMM__PACK | (options->A != NULL ? (int)TMM__READY_A : 0) |
+           (options->B != NULL ? (int)TMM__READY_B : 0);
+}
+
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
@@ -136,8 +143,12 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
+    for (int i = 0; i < 2; i++) { /* ops and alignment may decide whether copies of operands pay */
+        p.allowed = tmm__xallowed_with(options) & ~(i == 0 ? (int)TMM__PACK : 0);
+        tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+        const size_t takes = tmm__xconverted_bytes(&p, &plan, prepared);
+        if (takes > *bytes) *bytes = takes;
+    }
     return TMM_OK;
 }
 
@@ -177,7 +188,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
-    p.allowed = TMM__CUT_K | (options->A == NULL && options->B == NULL ? TMM__PACK : 0);
+    p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);
