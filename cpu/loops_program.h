@@ -364,6 +364,12 @@ struct program {
 };
 
 static program own;
+static std::set<std::string> types_of_templates; /* parameters that are types */
+
+static bool is_name_of_type(long i)
+{
+    return own.type(i) != meaning::none || types_of_templates.count(source(i));
+}
 
 static void note_device_functions()
 {
@@ -390,6 +396,9 @@ static void note_device_functions()
 static void note_program()
 {
     note_device_functions();
+    for (long i = next(-1); i < count(); i = next(i))
+        if ((is(i, "typename") || is(i, "class")) && is_name(next(i)))
+            types_of_templates.insert(source(next(i)));
     own.note_all(next(-1), count(), "");
     for (const auto &named : own.functions) {
         own_names.insert(named.first);

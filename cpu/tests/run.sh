@@ -282,7 +282,7 @@ done
 check_text "loops that begin elsewhere in each thread go along together" '^neighbours together $' ./loops visits
 check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backward ./loops visits
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
-for kernel in divides divides_others rings dot leaves_early hides multiply turns bounded inside doubles adds transpose scan strides exits marks sums in_memory some; do
+for kernel in divides divides_others rings dot leaves_early hides multiply turns bounded inside inside_two of_parts of_structs keeps doubles adds transpose scan strides exits marks sums in_memory some; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
