@@ -158,7 +158,7 @@ static bool is_declaration(const statement &s)
     long i = s.begin;
     while (is(i, "const") || is(i, "constexpr")) i = next(i);
     if (is_type_word(i)) return !is(next(i), "(") && !is(next(i), "{");
-    if (!is_name(i) || is_word_of_language(i)) return false;
+    if (!is_name(i) || is_word_of_language(i) || is(i, "using") || is(i, "typedef")) return false;
     i = next(i);
     while (is(i, "*") || is(i, "&") || is(i, "const") || is(i, "__restrict__")) i = next(i);
     return is_name(i) && (is(next(i), "=") || is(next(i), ";") || is(next(i), "[") ||
@@ -327,9 +327,10 @@ static bool is_atomic(const std::string &name)
 static bool is_of_lanes(const std::string &name)
 {
     static const std::set<std::string> names = {
-        "cucc_clear",    "cucc_put",     "cucc_shfl",       "cucc_shfl_up",    "cucc_shfl_down",
-        "cucc_shfl_xor", "cucc_any",     "cucc_all_of",     "cucc_ballot",     "cucc_plus",
-        "cucc_less",     "cucc_greater", "cucc_reduce_add", "cucc_reduce_min", "cucc_reduce_max"};
+        "cucc_block_put", "cucc_block_sum",  "cucc_block_min",  "cucc_block_max", "cucc_clear",
+        "cucc_put",       "cucc_shfl",       "cucc_shfl_up",    "cucc_shfl_down", "cucc_shfl_xor",
+        "cucc_any",       "cucc_all_of",     "cucc_ballot",     "cucc_plus",      "cucc_less",
+        "cucc_greater",   "cucc_reduce_add", "cucc_reduce_min", "cucc_reduce_max"};
     return names.count(name) > 0;
 }
 

@@ -474,7 +474,8 @@ struct kernel {
 
     static bool is_load(long i)
     {
-        bool lanes = is_of_lanes(source(i)) && !is(i, "cucc_put") && !is(i, "cucc_clear");
+        bool lanes = is_of_lanes(source(i)) && !is(i, "cucc_put") && !is(i, "cucc_clear") &&
+                     !is(i, "cucc_block_put");
         return lanes || source(i).compare(0, 4, "__ld") == 0 ||
                source(i).compare(0, 3, "tex") == 0 || is(i, "printf") || is(i, "__assert_fail") ||
                is(i, "__syncthreads") || is(i, "__syncwarp");

@@ -379,6 +379,10 @@ static void note_device_functions()
             continue;
         long j = i, name = -1;
         while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
+            if (is(j, "<") && is_name(previous(j)) && !is(previous(j), "operator")) {
+                j = program::after_angles(j); /* arguments of a template are no variables */
+                continue;
+            }
             if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
                 name = j;
             if (is_name(j) &&

@@ -125,8 +125,9 @@ for feature in "${features[@]}"; do
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize -O0
 done
 # without optimisation: many templates, each instantiated once or twice
-features+=(cub)
+features+=(cub cub_sorts)
 build cub "$tests/cub.cu" -O0
+build cub_sorts "$tests/cub_sorts.cu" -O0
 [ "${THRUST-}" != all ] || build cub-sanitized "$tests/cub.cu" -O0 --sanitize
 # Thrust, if a toolkit or Debian's package has it
 echo '#include <thrust/pair.h>' >thrust.cu
@@ -321,6 +322,10 @@ for kernel in of_blocks of_part of_few of_branch of_two_branches by_number of_sl
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C lanes
 done
 
+for kernel in by_file by_template; do
+    check "cub::BlockReduce of $kernel is done as loops" 0 "cucc_block_reduces_$kernel" nm -C cub_sorts
+done
+
 # ---- features, each with its checks inside -------------------------------------------------------
 
 for feature in "${features[@]}"; do
@@ -328,7 +333,7 @@ for feature in "${features[@]}"; do
         check "$feature, $order" 0 '^0 failures $' bash -c "CUCC_ORDER=$order ./$feature 2>/dev/null"
     done
     check "$feature, late streams" 0 '^0 failures $' bash -c "CUCC_STREAMS=late:2 ./$feature 2>/dev/null"
-    case $feature-${THRUST-} in cub-all | thrust-all) ;; cub-* | thrust-*) continue ;; esac
+    case $feature-${THRUST-} in cub-all | thrust-all) ;; cub*-* | thrust-*) continue ;; esac
     check "$feature, sanitized" 0 '(^| )0 failures ' bash -c "./$feature-sanitized"
 done
 while read -r program fault pattern; do
