@@ -191,7 +191,7 @@ run_demo() {
         have nvcc || lacking="there is no nvcc"
         say "build.sh: $lacking: $demo runs on the CPU, with its real kernels"
         need g++ g++
-        if newer "$program" "$source" ./*.cuh cpu/* cpu/include/*; then
+        if newer "$program" "$source" ./*.cuh cpu/cucc cpu/*/*; then
             say "build.sh: compiling $source"
             CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program.new" && mv "$program.new" "$program" ||
                 die "cpu/cucc could not build $source"

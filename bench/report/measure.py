@@ -84,7 +84,7 @@ def is_current(path, program):
     """Is it there, and newer than all that it is made from?"""
     patterns = [source_of(program), "*.cuh"]
     if program.endswith(".cpu"):
-        patterns += ["cpu/*", "cpu/include/*"]
+        patterns += ["cpu/cucc", "cpu/*/*"]
     if not os.path.exists(path):
         return False
     newest = max(

@@ -633,7 +633,7 @@ check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
 spellings() {
     local short long value becomes with bad=0
     # shellcheck source=/dev/null
-    . "$tests/../options.bash"
+    . "$tests/../compile/options.bash"
     die() { echo "$*" && exit 1; }
     include_folder() { :; }
     set_standard() { :; }

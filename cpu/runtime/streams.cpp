@@ -1,6 +1,6 @@
 /* Streams and events. Work is done at once, in the order of the calls; streams only carry rules,
  * unless CUCC_STREAMS=late. */
-#include "check.h"
+#include "watch.h"
 #include "state.h"
 #include <algorithm>
 #include <thread>

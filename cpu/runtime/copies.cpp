@@ -1,5 +1,5 @@
 /* Copies, and the variables of the device. */
-#include "check.h"
+#include "watch.h"
 #include "state.h"
 
 namespace cucc

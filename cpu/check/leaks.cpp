@@ -1,7 +1,7 @@
 /* The end of a sanitized program: device memory that nobody freed is listed, and so are leaks on the
  * host. */
-#include "check.h"
-#include "state.h"
+#include "../runtime/watch.h"
+#include "../runtime/state.h"
 
 #if defined(CUCC_CHECK)
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* cuBLAS, levels 1 to 3: products by tiles, the rest as straightforward loops; columns over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for. */
-#include "include/cublas_v2.h"
-#include "include/cuda_bf16.h"
-#include "include/cuda_fp16.h"
+#include "../include/cublas_v2.h"
+#include "../include/cuda_bf16.h"
+#include "../include/cuda_fp16.h"
 #include "cublas_tiles.h"
-#include "runtime.h"
+#include "../runtime/runtime.h"
 #include <functional>
 #include <thread>
 #include <vector>

@@ -1,6 +1,6 @@
 /* The variables CUCC_* of the environment, read when a program first needs the runner. A value that
  * means nothing ends the program with a sentence and status 2. */
-#include "check.h"
+#include "watch.h"
 #include <string>
 #include <thread>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef CUCC_CHECK_STATE_H
 #define CUCC_CHECK_STATE_H
 
-#include "check.h"
+#include "../runtime/watch.h"
 #include <array>
 #include <deque>
 #include <map>

@@ -1,6 +1,6 @@
 /* Shared memory: a piece of each worker's arena holds the dynamic part and then every static variable that
  * a kernel has used, at the same place in all blocks of a launch. */
-#include "check.h"
+#include "watch.h"
 #include "worker.h"
 
 namespace cucc

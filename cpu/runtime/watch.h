@@ -12,8 +12,8 @@
  * check_lines.cpp    messages, with addresses of code turned into lines
  * check_report.cpp   sectors, banks, divergence, occupancy: --report
  * check_page.cpp     the same as a page with drawings: --html */
-#ifndef CUCC_CHECK_H
-#define CUCC_CHECK_H
+#ifndef CUCC_WATCH_H
+#define CUCC_WATCH_H
 
 #ifdef CUCC_CHECK
 #include "worker.h"

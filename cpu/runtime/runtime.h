@@ -4,7 +4,7 @@
 #ifndef CUCC_RUNTIME_H
 #define CUCC_RUNTIME_H
 
-#include "include/cuda_runtime.h"
+#include "../include/cuda_runtime.h"
 #include <atomic>
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 /* Launches: their blocks over workers. Blocks that must run at once, those of a cluster or of a
  * cooperative launch, have an OS thread each. */
-#include "check.h"
+#include "watch.h"
 #include "worker.h"
 #include <signal.h>
 #include <sys/mman.h>

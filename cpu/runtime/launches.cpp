@@ -1,5 +1,5 @@
 /* Launches of kernels: the checks before them, and what is known of kernels. */
-#include "check.h"
+#include "watch.h"
 #include "state.h"
 #include <algorithm>
 #include <string>

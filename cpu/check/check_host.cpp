@@ -1,7 +1,7 @@
 /* The host's mistakes: errors that nobody looks at, memory that kernels or copies still work on, device memory
  * that it reads itself, and its own memory that kernels are given. */
 #include "check_state.h"
-#include "state.h"
+#include "../runtime/state.h"
 #include <malloc.h>
 #include <unordered_set>
 

@@ -1,6 +1,6 @@
 /* The state of the runtime, its errors and its devices. */
-#include "check.h"
-#include "include/cuda.h"
+#include "watch.h"
+#include "../include/cuda.h"
 #include "state.h"
 
 namespace cucc

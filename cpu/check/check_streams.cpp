@@ -2,7 +2,7 @@
  * and reach the same memory are a fault if neither must wait for the other, in whatever order they ran. Uses
  * check_state.h. */
 #include "check_state.h"
-#include "state.h"
+#include "../runtime/state.h"
 
 namespace cucc
 {

@@ -1,5 +1,5 @@
 /* Memory of devices and of the host: allocations, pools, what a pointer points to. */
-#include "check.h"
+#include "watch.h"
 #include "state.h"
 
 namespace cucc

@@ -2,7 +2,7 @@
  * bytes were written. An access that no order ties to an earlier one of another thread is a race, unless both
  * only read, both are atomic, or a store changes nothing. */
 #include "check_state.h"
-#include "state.h"
+#include "../runtime/state.h"
 #include <sys/mman.h>
 #include <unordered_set>
 

@@ -1,7 +1,7 @@
 /* cuRAND: leaps of XORWOW, and generators that fill arrays in the order of their stream. */
-#include "include/curand.h"
-#include "include/curand_kernel.h"
-#include "runtime.h"
+#include "../include/curand.h"
+#include "../include/curand_kernel.h"
+#include "../runtime/runtime.h"
 #include <functional>
 #include <mutex>
 #include <set>

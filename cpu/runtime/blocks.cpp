@@ -4,7 +4,7 @@
  * its fiber stop, and another one goes on with the next thread; so a kernel without barriers never
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
-#include "check.h"
+#include "watch.h"
 #include "worker.h"
 #include <limits.h>
 #include <stdarg.h>
