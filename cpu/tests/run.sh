@@ -727,8 +727,9 @@ fi
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
 [ ! -e along ] || check_text "what comes along with Thrust's headers" '^4032 $' ./along
 [ ! -e thrust-checked ] || check "Thrust under --check" 0 '^0 failures $' ./thrust-checked
-echo '#include <cuda/std/mdspan>' >mdspan.cu
-check "a header of a toolkit's own is named, there or not" 1 'cucc: this program needs cuda/std/mdspan of CCCL' "$cucc" -c mdspan.cu -o mdspan.o
+echo '#include <cuda/std/expected>' >expected.cu
+check "a header of a toolkit's own is named, there or not" 1 'cucc: this program needs cuda/std/expected of CCCL' "$cucc" -c expected.cu -o expected.o
+check "and nothing else is blamed" 1 '!incompatible' "$cucc" -c expected.cu -o expected.o
 for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do
     echo "#include <$header>" >wrong.cu
     check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)(, .*libthrust-dev|.*GPU|, which)" "$cucc" wrong.cu -o wrong
