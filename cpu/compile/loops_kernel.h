@@ -193,7 +193,7 @@ struct kernel {
             if (!is(i, name.c_str()) || is_member(i) || steps.count(i)) continue;
             bool address = is(previous(i), "&") && is_unary(previous(i));
             if (address || is_assigned_after(next(i)) || is_incremented_before(i) ||
-                in_call(i, begin, variables[name]))
+                in_call(i, begin))
                 return false;
         }
         return true;
@@ -337,7 +337,7 @@ struct kernel {
     }
 
     /* As an argument of a function that may change it. */
-    static bool in_call(long i, long begin, const variable &v)
+    static bool in_call(long i, long begin)
     {
         for (long j = previous(i); j >= begin && !is(j, ";"); j = previous(j)) {
             if (is(j, ")") || is(j, "]")) {
@@ -349,7 +349,7 @@ struct kernel {
             const long function = previous(j);
             if (is(j, ">")) continue;
             if (!is_name(function) || !own_names.count(source(function))) continue;
-            if (!v.object && !functions_of_references.count(source(function))) continue;
+            if (!functions_of_references.count(source(function))) continue;
             const facts &f = facts_of(source(function));
             if (!f.understood || f.changes) return true;
         }
@@ -366,17 +366,17 @@ struct kernel {
             if (!v) continue;
             variable before = *v;
             long after = after_subscripts(i);
-            bool initialised = i > v->begin && i < v->end && is(after, "=") &&
-                               !in_call(i, begin, *v) && in_declarator(i, *v);
+            bool initialised = i > v->begin && i < v->end && is(after, "=") && !in_call(i, begin) &&
+                               in_declarator(i, *v);
             bool address = is(previous(i), "&") && is_unary(previous(i));
             bool memory = v->pointer && !v->array && is(next(i), "["); /* which it points to */
             bool assigned = !memory && !steps.count(i) &&
                             (is_assigned_after(after) || is_incremented_before(i) || address ||
-                             in_call(i, begin, *v));
+                             in_call(i, begin));
             if (assigned && !initialised) {
                 v->assigned = true;
                 v->pure = false;
-                if (after != next(i) || address || in_call(i, begin, *v)) v->uniform = false;
+                if (after != next(i) || address || in_call(i, begin)) v->uniform = false;
             }
             if (assigned) {
                 bool pure = v->pure;

@@ -153,7 +153,6 @@ __device__ void set(matrix m, int row, int column, float value)
 }
 __global__ void of_structs(matrix x, matrix y, matrix z)
 {
-    matrix to = part_of(z, blockIdx.y, blockIdx.x);
     float sum = 0;
     int row = threadIdx.y, column = threadIdx.x;
     for (int k = 0; k < x.stride / 16; k++) {
@@ -165,7 +164,7 @@ __global__ void of_structs(matrix x, matrix y, matrix z)
         for (int j = 0; j < 16; j++) sum += s[row][j] * t[j][column];
         __syncthreads();
     }
-    set(to, row, column, sum);
+    set(z, blockIdx.y * 16 + row, blockIdx.x * 16 + column, sum);
 }
 
 /* What is read behind a cast is memory, and a function changes what one that it calls changes. */
