@@ -327,10 +327,11 @@ static bool is_atomic(const std::string &name)
 static bool is_of_lanes(const std::string &name)
 {
     static const std::set<std::string> names = {
-        "cucc_block_put", "cucc_block_sum",  "cucc_block_min",  "cucc_block_max", "cucc_clear",
-        "cucc_put",       "cucc_shfl",       "cucc_shfl_up",    "cucc_shfl_down", "cucc_shfl_xor",
-        "cucc_any",       "cucc_all_of",     "cucc_ballot",     "cucc_plus",      "cucc_less",
-        "cucc_greater",   "cucc_reduce_add", "cucc_reduce_min", "cucc_reduce_max"};
+        "cucc_items_sum",  "cucc_items_min", "cucc_items_max", "cucc_block_put", "cucc_block_sum",
+        "cucc_block_min",  "cucc_block_max", "cucc_clear",     "cucc_put",       "cucc_shfl",
+        "cucc_shfl_up",    "cucc_shfl_down", "cucc_shfl_xor",  "cucc_any",       "cucc_all_of",
+        "cucc_ballot",     "cucc_plus",      "cucc_less",      "cucc_greater",   "cucc_reduce_add",
+        "cucc_reduce_min", "cucc_reduce_max"};
     return names.count(name) > 0;
 }
 

@@ -3,8 +3,8 @@
  *
  *   using R = cub::BlockReduce<float, 256>;
  *   __shared__ R::TempStorage t;
- *   v = R(t).Sum(v);                 __syncwarp(); cucc_block_put(x, cucc_t, (float)(v));
- *                                    __syncthreads(); v = cucc_block_sum(x, cucc_t, blockDim, (float)(v), 1024);
+ *   v = R(t).Sum(v);                 __syncwarp(); cucc_block_put(x, cucc_t, (float)(cucc_items_sum(v)));
+ *                                  __syncthreads(); v = cucc_block_sum(x, cucc_t, blockDim, (float)(...), 1024);
  */
 #ifndef CUCC_LOOPS_CUB_H
 #define CUCC_LOOPS_CUB_H
@@ -15,7 +15,8 @@ namespace loops
 {
 struct reduction {
     std::string type, arguments;
-    std::string check; /* that it is of the block at hand, and of values that find place */
+    bool of_kernel = false; /* a name within the kernel hides one outside */
+    std::string check;      /* that it is of the block at hand, and of values that find place */
 };
 
 struct kernel_of_cub : rewritten_kernel {
@@ -27,15 +28,16 @@ struct kernel_of_cub : rewritten_kernel {
         long at = i;
         if (is(at, "typename")) at = next(at);
         auto known = reductions.find(source(at));
-        if (known != reductions.end() && !is(previous(at), "::")) {
+        if (known != reductions.end() && !known->second.type.empty() && !is(previous(at), "::")) {
             r = known->second;
             i = next(at);
             return true;
         }
         if (is(at, "::")) at = next(at);
-        if (is(at, "cub") && is(next(at), "::")) at = next(next(at));
+        const bool named = is(at, "cub") && is(next(at), "::");
+        if (named) at = next(next(at));
         const long angle = next(at);
-        if (!is(at, "BlockReduce") || !is(angle, "<") || own.types.count("BlockReduce"))
+        if (!is(at, "BlockReduce") || !is(angle, "<") || (!named && own.types.count("BlockReduce")))
             return false;
         const long after = program::after_angles(angle);
         const auto given = parts_of(angle, previous(after));
@@ -57,7 +59,7 @@ struct kernel_of_cub : rewritten_kernel {
     }
 
     /* using NAME = REDUCTION; and typedef REDUCTION NAME; from I on. */
-    bool note_reduction(long i)
+    bool note_reduction(long i, bool of_kernel)
     {
         const bool alias = is(i, "using") && is(next(next(i)), "=");
         if (!alias && !is(i, "typedef")) return false;
@@ -70,7 +72,10 @@ struct kernel_of_cub : rewritten_kernel {
         }
         if (!is_name(name) || !is(at, ";")) return false;
         auto known = reductions.find(source(name));
-        if (known != reductions.end() && known->second.check != r.check) throw unsuitable();
+        if (known != reductions.end() && known->second.of_kernel == of_kernel &&
+            known->second.check != r.check)
+            r.type.clear(); /* in two scopes: which one is meant is not known */
+        r.of_kernel = of_kernel;
         reductions[source(name)] = r;
         return true;
     }
@@ -111,21 +116,20 @@ struct kernel_of_cub : rewritten_kernel {
             if (i < call && (is(i, "?") || is(i, "&") || is(i, "|"))) return false; /* a choice */
             if (opens(i) && closing(i) < call) i = closing(i);
         }
-        for (long i = next(list); i < close; i = next(i)) { /* written twice, and no array */
+        for (long i = next(list); i < close; i = next(i)) { /* written twice */
             const bool call_of_it = is_name(i) && is(next(i), "(") && !is_type_word(i) &&
                                     !is_mathematics(source(i)) && i < given[0].second;
             if (call_of_it || is_incremented_before(i) ||
                 (is_name(i) && is_assigned_after(after_subscripts(i))))
                 return false;
-            for (long j = begin; j < s.begin && next(i) == given[0].second; j = next(j))
-                if (is(j, source(i).c_str()) && is(next(j), "[")) return false;
         }
         const std::set<std::string> here_too = declared_here();
         for (const token &t : read_tokens(r.arguments, here(call)))
             if (t.kind == name && here_too.count(t.source)) return false;
         if (does.empty()) return false;
-        const std::string value =
-                              "(" + r.type + ")(" + words(given[0].first, given[0].second) + ")",
+        const std::string items = "cucc_items" + does.substr(strlen("cucc_block")) + "(" +
+                                  words(given[0].first, given[0].second) + ")",
+                          value = "(" + r.type + ")(" + items + ")",
                           x = "cucc_exchange_0, cucc_t, ",
                           count = given.size() > of_count
                                       ? words(given[of_count].first, given[of_count].second)
@@ -147,7 +151,7 @@ struct kernel_of_cub : rewritten_kernel {
 
     bool write_of_cub(const statement &s, bool in_compound)
     {
-        if (in_compound && note_reduction(s.begin)) {
+        if (in_compound && note_reduction(s.begin, true)) {
             replace(s.begin, s.end, " ");
             return true;
         }
@@ -170,7 +174,7 @@ struct kernel_of_cub : rewritten_kernel {
     void note_reductions()
     {
         for (long i = next(-1); i < begin; i = next(i)) {
-            if (is(i, "using") || is(i, "typedef")) note_reduction(i);
+            if (is(i, "using") || is(i, "typedef")) note_reduction(i, false);
             if (is(i, "{") && is(previous(i), ")")) i = closing(i);
         }
     }

@@ -369,7 +369,10 @@ struct kernel {
             bool initialised = i > v->begin && i < v->end && is(after, "=") && !in_call(i, begin) &&
                                in_declarator(i, *v);
             bool address = is(previous(i), "&") && is_unary(previous(i));
-            bool memory = v->pointer && !v->array && is(next(i), "["); /* which it points to */
+            const bool moves =
+                (is(after, "+") || is(after, "-")) && is(next(after), source(after).c_str());
+            bool memory = v->pointer && !v->array && /* which it points to */
+                          (is(next(i), "[") || (star_at(previous(i)) == element && !moves));
             bool assigned = !memory && !steps.count(i) &&
                             (is_assigned_after(after) || is_incremented_before(i) || address ||
                              in_call(i, begin));

@@ -348,6 +348,17 @@ __global__ void reduces_in_branch(const int *in, int *out)
     }
 }
 
+/* Several items of each thread, and a name that hides another one. */
+__global__ void reduces_items(const int *in, int *out)
+{
+    typedef cub::BlockReduce<int, 64> sum_of_file;
+    __shared__ typename sum_of_file::TempStorage storage;
+    int items[4];
+    for (int i = 0; i < 4; i++) items[i] = in[4 * threadIdx.x + i];
+    int sum = sum_of_file(storage).Sum(items);
+    if (threadIdx.x == 0) *out = sum;
+}
+
 /* The steps of each warp, then the sums of warps, in the first of COUNT threads. */
 static std::vector<float> tree(std::vector<float> x, int valid)
 {
@@ -389,6 +400,11 @@ static void check_reductions(void)
     int *whole = on_device(std::vector<int>(64, 3)), *of_blocks = on_device(std::vector<int>(3, 0));
     reduces_in_branch<<<3, 64>>>(whole, of_blocks);
     CHECK(done() && of_blocks[0] == 192 && of_blocks[1] == 192 && of_blocks[2] == 0);
+    std::vector<int> many = random_numbers<int>(256, 1000);
+    int *quads = on_device(many);
+    reduces_items<<<1, 64>>>(quads, of_blocks);
+    CHECK(done() && of_blocks[0] == std::accumulate(many.begin(), many.end(), 0));
+    cudaFree(quads);
     cudaFree(in), cudaFree(out), cudaFree(from), cudaFree(ends), cudaFree(whole),
         cudaFree(of_blocks);
 }

@@ -322,7 +322,7 @@ for kernel in of_blocks of_part of_few of_branch of_two_branches by_number of_sl
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C lanes
 done
 
-for kernel in by_file by_template; do
+for kernel in by_file by_template items; do
     check "cub::BlockReduce of $kernel is done as loops" 0 "cucc_block_reduces_$kernel" nm -C cub_sorts
 done
 

@@ -108,15 +108,23 @@ T reduce_block(cucc_exchange &x, int thread, dim3 block, int valid, Op op)
 }
 } // namespace runner
 } // namespace cub
-#define CUCC_OF_BLOCK(name, Op)                                                   \
-    template <class T>                                                            \
-    inline T name(cucc_exchange &x, int thread, dim3 block, const T &, int valid) \
-    {                                                                             \
-        return cub::runner::reduce_block<T>(x, thread, block, valid, cub::Op());  \
+#define CUCC_OF_BLOCK(name, Op)                                                                \
+    template <class T> inline const T &cucc_items_##name(const T &item)                        \
+    {                                                                                          \
+        return item;                                                                           \
+    }                                                                                          \
+    template <class T, int N> inline T cucc_items_##name(T(&items)[N])                         \
+    {                                                                                          \
+        return cub::ThreadReduce(items, cub::Op());                                            \
+    }                                                                                          \
+    template <class T>                                                                         \
+    inline T cucc_block_##name(cucc_exchange &x, int thread, dim3 block, const T &, int valid) \
+    {                                                                                          \
+        return cub::runner::reduce_block<T>(x, thread, block, valid, cub::Op());               \
     }
-CUCC_OF_BLOCK(cucc_block_sum, Sum)
-CUCC_OF_BLOCK(cucc_block_max, Max)
-CUCC_OF_BLOCK(cucc_block_min, Min)
+CUCC_OF_BLOCK(sum, Sum)
+CUCC_OF_BLOCK(max, Max)
+CUCC_OF_BLOCK(min, Min)
 #undef CUCC_OF_BLOCK
 #include "../../cucc_give_back.h"
 
