@@ -211,6 +211,52 @@ static void check_by_key(int n)
     cudaFree(keys), cudaFree(in), cudaFree(out);
 }
 
+struct squares {
+    __host__ __device__ long long operator()(int x) const
+    {
+        return (long long)x * x;
+    }
+    __host__ __device__ long long operator()(int x, int y) const
+    {
+        return (long long)x * 1000 - y;
+    }
+};
+struct is_positive {
+    __host__ __device__ bool operator()(int x) const
+    {
+        return x > 0;
+    }
+};
+
+static void check_transforms(int n)
+{
+    const std::vector<int> a = random_numbers<int>((size_t)n, 500),
+                           b = random_numbers<int>((size_t)n, 500);
+    std::vector<long long> one, two;
+    std::vector<int> most, chosen;
+    long long sum = 7;
+    int high = 3;
+    for (size_t i = 0; i < a.size(); i++) {
+        one.push_back(squares()(a[i])), two.push_back(squares()(a[i], b[i]));
+        sum += one[i];
+        most.push_back(high = std::max(high, a[i]));
+        if (b[i] > 0) chosen.push_back(a[i]);
+    }
+    int *first = on_device(a), *second = on_device(b), *out = managed<int>((size_t)n + 1),
+        *count = managed<int>(1);
+    long long *wide = managed<long long>((size_t)n + 1);
+    CHECK(!cub::DeviceTransform::Transform(first, wide, n, squares()) && done() && same(wide, one));
+    TWICE(DeviceTransform::Transform, std::make_tuple(first, second), wide, n, squares());
+    CHECK(same(wide, two));
+    TWICE(DeviceReduce::TransformReduce, first, wide, n, cub::Sum(), squares(), 7ll);
+    CHECK(*wide == sum);
+    TWICE(DeviceScan::InclusiveScanInit, first, out, cub::Max(), 3, n);
+    CHECK(same(out, most));
+    TWICE(DeviceSelect::FlaggedIf, first, second, out, count, n, is_positive());
+    CHECK(*count == (int)chosen.size() && same(out, chosen));
+    cudaFree(first), cudaFree(second), cudaFree(out), cudaFree(count), cudaFree(wide);
+}
+
 template <class K> static void check_segments(int n, int first, int last)
 {
     const int segments = 6;
@@ -415,6 +461,7 @@ int main(void)
     for (int n : {0, 1, 33, 1000, 20011}) {
         check_device_sorts(n);
         check_by_key(n);
+        check_transforms(n);
         check_segments<int>(n, 1, 5);
         check_segments<unsigned char>(n, 0, 3);
         check_segments<double>(n, 0, 64);

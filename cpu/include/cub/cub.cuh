@@ -25,6 +25,7 @@
 #include "device/device_segmented_reduce.cuh"
 #include "device/device_segmented_sort.cuh"
 #include "device/device_select.cuh"
+#include "device/device_transform.cuh"
 #include "util_allocator.cuh"
 #include "util_device.cuh"
 #include "warp/warp_exchange.cuh"

@@ -57,6 +57,18 @@ struct DeviceScan {
         return inclusive(temp, bytes, data, data, op, n, stream);
     }
 
+    template <class In, class Out, class Op, class T, class N, runner::if_number<N> = 0>
+    static cudaError_t InclusiveScanInit(void *temp, size_t &bytes, In in, Out out, Op op,
+                                         T initial, N n, cudaStream_t stream = 0, bool = false)
+    {
+        if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
+        auto work = [=]() mutable {
+            runner::sum_of<Op, T, runner::value_of<In>> sum = initial;
+            for (runner::whole<N> i = 0; i < n; i++) out[i] = sum = op(sum, in[i]);
+        };
+        return runner::device_work("cub::DeviceScan (inclusive)", stream, work, in, out);
+    }
+
     /* From the initial value on anew where a key differs from the one before. */
     template <class Keys, class In, class Out, class N, class Equal = Equality,
               runner::if_number<N> = 0>
