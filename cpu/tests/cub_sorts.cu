@@ -1,6 +1,7 @@
 /* More parts of CUB, beside plain code: sorts by comparisons, what goes by keys and by segments, and reductions of
  * blocks in kernels that the runner does as loops. */
 #include <cub/cub.cuh>
+#include <cuda/functional>
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -70,18 +71,18 @@ static std::vector<int> order_of(const std::vector<T> &all, Less less)
 
 /* ---- blocks and warps -------------------------------------------------------------------------- */
 
-/* Three items for each of 70 threads, of which VALID are sorted; and two for each lane of warps of 16. */
+/* Three items for each of 64 threads, of which VALID are sorted; and two for each lane of warps of 16. */
 __global__ void sorts_of_block(const item *in, item *sorted, item *some, int *moved, int valid)
 {
-    using keys = cub::BlockMergeSort<item, 70, 3>;
-    using pairs = cub::BlockMergeSort<item, 10, 3, short, 7>;
+    using keys = cub::BlockMergeSort<item, 64, 3>;
+    using pairs = cub::BlockMergeSort<item, 16, 3, short, 4>;
     __shared__ union {
         keys::TempStorage for_keys;
         pairs::TempStorage for_pairs;
     } temp;
     item all[3], cut[3];
     short numbers[3];
-    const int t = threadIdx.y * 10 + threadIdx.x;
+    const int t = threadIdx.y * 16 + threadIdx.x;
     for (int i = 0; i < 3; i++) {
         all[i] = cut[i] = in[3 * t + i];
         numbers[i] = (short)(3 * t + i);
@@ -120,11 +121,11 @@ __global__ void sorts_of_warps(const int *in, int *sorted, int *moved, int *stri
 
 static void check_groups(void)
 {
-    const std::vector<item> all = random_items(210, 40);
+    const std::vector<item> all = random_items(192, 40);
     item *in = on_device(all), *sorted = on_device(all), *some = on_device(all);
-    int *moved = managed<int>(210);
-    for (int valid : {0, 1, 100, 210}) {
-        sorts_of_block<<<1, dim3(10, 7)>>>(in, sorted, some, moved, valid);
+    int *moved = managed<int>(192);
+    for (int valid : {0, 1, 100, 192}) {
+        sorts_of_block<<<1, dim3(16, 4)>>>(in, sorted, some, moved, valid);
         CHECK(done());
         std::vector<item> wanted(all), part(all);
         std::stable_sort(wanted.begin(), wanted.end(), by_key());
@@ -377,7 +378,7 @@ template <class T, int count> __global__ void reduces_by_template(const T *in, T
     __shared__ typename reduction::TempStorage storage;
     T mine = 0;
     for (int i = threadIdx.x; i < n; i += count) mine += in[i];
-    T most = reduction(storage).Reduce(mine, cub::Max());
+    T most = reduction(storage).Reduce(mine, cuda::maximum<>());
     __syncthreads();
     mine = reduction(storage).Reduce(mine, cub::Min(), count);
     if (threadIdx.x == 0) out[0] = most, out[1] = mine;

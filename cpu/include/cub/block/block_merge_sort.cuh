@@ -15,6 +15,7 @@ template <class K, class V, int N, class Group> class BlockMergeSortStrategy
 {
     enum { count = Group::threads * N };
     static_assert(count <= 65536, "items are numbered with 16 bits");
+    static_assert(PowerOfTwo<Group::threads>::VALUE, "the number of threads is a power of two");
     struct storage {
         union {
             K keys[count];
