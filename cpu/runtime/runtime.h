@@ -1,6 +1,5 @@
-/* What the parts of the CPU runner's runtime share: those of the runtime API (state.h),
- * environment.cpp (the variables CUCC_*), blocks.cpp and workers.cpp (run the blocks of a launch) and
- * counts.cpp (loads and stores, --count only). */
+/* What the parts of the CPU runner's runtime share: those of the runtime API (state.h), those that run the
+ * blocks of a launch (worker.h), and environment.cpp (the variables CUCC_*). */
 #ifndef CUCC_RUNTIME_H
 #define CUCC_RUNTIME_H
 
@@ -76,7 +75,7 @@ struct launch_state {
     launch_check *check = nullptr; /* --check and --report only */
 };
 
-/* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
+/* workers.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
 void run_blocks(launch_state &launch);
 bool inside_kernel();
 bool inside_shared_memory(const void *address);
@@ -104,17 +103,17 @@ struct settings {
     uint64_t order_seed = 0;
     bool late_streams = false;
     uint64_t late_seed = 1;
+
+    int processors() const
+    {
+        return gpu.processors ? gpu.processors : workers;
+    }
 };
 const settings &environment();
 /* memory.cpp: a library may write to what this points to. */
 void given_to_library(const void *pointer);
 
 bool planted(const char *kind); /* whether this call of that kind is to fail */
-
-/* counts.cpp */
-access_counts take_counts(); /* of this OS thread, since the last call */
-void add(access_counts &sum, const access_counts &more);
-void add_counts(const char *kernel, const access_counts &counts);
 } // namespace cucc
 
 #endif

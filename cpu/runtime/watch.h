@@ -37,6 +37,14 @@ struct compiled_options {
     const char *include; /* the runner's own headers, which no message names */
 };
 
+/* At exit (--sanitize, --check, --report). */
+void report_leaks();
+
+/* Loads and stores (--count). */
+access_counts take_counts(); /* of this OS thread, since the last call */
+void add(access_counts &sum, const access_counts &more);
+void add_counts(const char *kernel, const access_counts &counts);
+
 #ifdef CUCC_CHECK
 extern "C" const compiled_options cucc_options;
 
