@@ -426,8 +426,8 @@ static void rewrite_tokens()
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        std::cerr << "usage: rewrite INPUT OUTPUT MODE\n";
+    if (argc < 3) {
+        std::cerr << "usage: rewrite INPUT OUTPUT loops | spaces | WORD OF THE MODE...\n";
         return 2;
     }
     std::ifstream in(argv[1], std::ios::binary);
@@ -435,10 +435,11 @@ int main(int argc, char **argv)
     all << in.rdbuf();
     reader r;
     r.read(all.str());
-    write_loops = !strcmp(argv[3], "loops");
-    checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
-    reporting = !strcmp(argv[3], "report");
-    bool spaces_alone = !strcmp(argv[3], "spaces");
+    std::set<std::string> words(argv + 3, argv + argc);
+    write_loops = words.count("loops");
+    reporting = words.count("report");
+    checking = reporting || words.count("check");
+    bool spaces_alone = words.count("spaces");
     if (spaces_alone) {
         spaces::answer answer = spaces::look();
         if (answer != spaces::doubtful) return answer == spaces::wrong ? 4 : 3;
