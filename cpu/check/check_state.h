@@ -1,8 +1,24 @@
-/* What the files check_*.cpp share. */
+/* What the files check_*.cpp share:
+ *
+ * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
+ * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_races.cpp    what a race is told as, and what would order it
+ * check_copies.cpp   asynchronous copies that nobody has waited for
+ * check_streams.cpp  what streams know of one another
+ * check_hooks.cpp    what instrumented code calls at each access
+ * check_host.cpp     errors that nobody looked at, and what the host reads too early
+ * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
+ * check_lines.cpp    messages, with addresses of code turned into lines
+ * check_report.cpp   sectors, banks, divergence, occupancy: --report
+ * check_page.cpp     the same as a page with drawings: --html
+ *
+ * The folder check/ has the functions of runtime/watch.h, and those that g++ calls at each access to memory:
+ * --check, --report, --count, and what is left at exit. Uses: include/, runtime/. Used by: none. */
 #ifndef CUCC_CHECK_STATE_H
 #define CUCC_CHECK_STATE_H
 
 #include "../runtime/watch.h"
+#include "../runtime/worker.h"
 #include <array>
 #include <deque>
 #include <map>

@@ -1,4 +1,4 @@
-/* Turns preprocessed CUDA C++ into C++ for the CPU runner: rewrite INPUT OUTPUT.
+/* Turns preprocessed CUDA C++ into C++ for the CPU runner: rewrite INPUT OUTPUT [WORD...].
  *
  *   kernel<<<grid, block>>>(x)     ::cucc::prepare("kernel", kernel, grid, block)(x)
  *   template_kernel<<<1, 1>>>(x)    ::cucc::prepare_call("template_kernel", [](auto &...a) {
@@ -14,7 +14,10 @@
  *   __global__, __device__, ...    dropped, or the like of g++
  *
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
- * headers pass through unread. */
+ * headers pass through unread.
+ *
+ * The folder compile/ is this program, with what cucc knows of nvcc's options. It writes calls of what
+ * include/ declares. Uses: no other folder. Used by: none. */
 #include "kernels.h"
 #include "ptx.h"
 #include "spaces.h"

@@ -1,5 +1,10 @@
-/* What the parts of the CPU runner's runtime share: those of the runtime API (state.h), those that run the
- * blocks of a launch (worker.h), and environment.cpp (the variables CUCC_*). */
+/* What the parts of the CPU runner's runtime share. Each calls those before it alone: environment.cpp (the
+ * variables CUCC_*); those that run the blocks of a launch (worker.h): faults.cpp, fibers.cpp, shared.cpp,
+ * blocks.cpp, workers.cpp; those of the runtime API (state.h): state.cpp, heap.cpp, streams.cpp, memory.cpp,
+ * processes.cpp, copies.cpp, textures.cpp, launches.cpp, graphs.cpp, devices.cpp.
+ *
+ * The folder runtime/ does what the headers declare: the runtime API, and the threads of kernels. What is to
+ * be watched it tells the functions of watch.h. Uses: include/. Used by: check/, libraries/. */
 #ifndef CUCC_RUNTIME_H
 #define CUCC_RUNTIME_H
 

@@ -1,6 +1,5 @@
-/* What the parts of the runtime API share: its state, its checks and the queues of streams. Each part uses
- * those before it alone: state.cpp, heap.cpp, streams.cpp, memory.cpp, processes.cpp, copies.cpp,
- * textures.cpp, launches.cpp, graphs.cpp, devices.cpp. */
+/* What the parts of the runtime API share: its state, its checks and the queues of streams. state.cpp holds
+ * the state; the other parts hold a subject each. */
 #ifndef CUCC_STATE_H
 #define CUCC_STATE_H
 

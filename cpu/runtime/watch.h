@@ -1,25 +1,9 @@
-/* What --check and --report watch: where blocks.cpp, workers.cpp, memory.cpp and the other parts tell what
- * happens. Without -DCUCC_CHECK all of these are empty.
- *
- * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
- * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
- * check_races.cpp    what a race is told as, and what would order it
- * check_copies.cpp   asynchronous copies that nobody has waited for
- * check_streams.cpp  what streams know of one another
- * check_hooks.cpp    what instrumented code calls at each access
- * check_host.cpp     errors that nobody looked at, and what the host reads too early
- * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
- * check_lines.cpp    messages, with addresses of code turned into lines
- * check_report.cpp   sectors, banks, divergence, occupancy: --report
- * check_page.cpp     the same as a page with drawings: --html */
+/* What the runtime tells as it happens, and asks: --check, --report, --count, and what is left at exit. The
+ * folder check/ has these functions; without -DCUCC_CHECK most of them are empty. */
 #ifndef CUCC_WATCH_H
 #define CUCC_WATCH_H
 
-#ifdef CUCC_CHECK
-#include "worker.h"
-#else /* what only tells is the same in every mode (cucc builds it once) */
 #include "runtime.h"
-#endif
 
 struct recording; /* of an event: state.h */
 
