@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Folders of cpu/, and files of its runtime/, use one another one way, as their first lines say. Prints TAP.
-# shellcheck disable=SC2317,SC2329 # functions are called through check
+# shellcheck disable=SC2013,SC2317,SC2329 # names have no spaces; functions are called through check
 . "$(dirname "$0")/../../../tests/tap.bash"
 
 have python3 || skip_all "which folder uses which" "there is no python3"
@@ -18,4 +18,21 @@ planted "a function that a file declares for itself" 'heap.cpp declares run_chil
 planted "a call of a file above" 'heap.cpp uses finish_all of runtime/streams.cpp' runtime/heap.cpp 'void h() { finish_all(); }'
 planted "a header that calls such a file" 'memory.cpp uses run_children of' runtime/state.h 'inline void h() { run_children(); }'
 planted "a header whose function lies in another" 'ptx.h declares rewrite_tokens, and does not' compile/ptx.h 'static void rewrite_tokens();'
+
+# The map of README, from "    cucc" to "      exit": files, and functions before what they do.
+map=$(sed -n '/^    cucc  /,/^      exit  /p' cpu/README.md)
+named() {
+    local name status=1
+    for name in $(grep -oE '\b[a-z_]+\.(cpp|h|bash)\b' <<<"$map"); do
+        status=0
+        [ -n "$(find cpu -name "$name")" ] || { echo "there is no $name" && return 1; }
+    done
+    for name in $(sed -nE 's/^ +((prepare|launch|run_|__tsan_|build_|kernel_|report_|happened_)[a-z_]*)\b.*/\1/p' <<<"$map"); do
+        grep -qrE "\b$name" cpu/cucc cpu/*/*.{h,cpp} || { echo "there is no $name" && return 1; }
+    done
+    return "$status"
+}
+check "the map of README names what is there" named
+wrong_map() { local map=$'    run_nowhere()   ' && ! named && map='  nowhere.cpp' && ! named && map= && ! named; }
+check "and a wrong name is found" wrong_map
 tap_done
