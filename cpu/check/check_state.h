@@ -1,6 +1,7 @@
 /* What the files check_*.cpp share:
  *
  * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
+ * check_watched.cpp  the pieces of memory: which one an address is in or beside
  * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
  * check_races.cpp    what a race is told as, and what would order it
  * check_copies.cpp   asynchronous copies that nobody has waited for
@@ -166,6 +167,18 @@ void fence_thread(worker &w);
 const async_copy *copy_in_flight(const worker &owner, uintptr_t address, uintptr_t end);
 void forget_copies(worker &w);
 
+/* ---- what is watched: check_watched.cpp -------------------------------------------------------- */
+
+std::recursive_mutex &watch_lock();
+std::vector<watched *> &all_watched(); /* sorted */
+void *map_zeros(size_t bytes);
+size_t words_of(const watched &m);
+watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
+const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset);
+const watched *piece_before(const std::vector<watched *> &memory, uintptr_t address, long &offset);
+const watched *symbol_before(const std::vector<watched *> &memory, uintptr_t address);
+std::string name_of(const watched &m);
+
 /* ---- memory: check_memory.cpp ---------------------------------------------------------------- */
 
 enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4, access_compares = 8 };
@@ -173,10 +186,6 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
 void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, const char *type,
                        unsigned int alignment);
 void settle(); /* whether the last write changed anything */
-const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset);
-std::string name_of(const watched &m);
-watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
-std::vector<watched *> &all_watched();
 
 /* ---- what a GPU cannot follow: check_functions.cpp --------------------------------------------- */
 
@@ -205,13 +214,14 @@ void host_access(uintptr_t address, size_t size, int kind, uint32_t code);
 void written_on_host(uintptr_t to, size_t size);
 void copied_unwritten(uintptr_t to, uintptr_t from, size_t size, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uintptr_t end);
-void host_is_idle(cudaStream_t stream);
 enum stray_memory { own_memory, host_memory, no_memory }; /* own: the thread's, or the runner's */
 stray_memory what_is_at(const worker &w, uintptr_t address);
-extern std::atomic<uint64_t> host_time; /* counts what the host does */
 
 /* ---- what streams know of one another: check_streams.cpp ----------------------------------------- */
 
+void wait_for_event(const recording &event); /* the host does, and so on */
+void wait_for_stream(cudaStream_t stream);
+void wait_for_all_streams();
 void launch_in_order(launch_state &launch);
 const access_record *unordered_access(const access_event &e, const word_record &word,
                                       unsigned int mask);
