@@ -501,7 +501,6 @@ static void report_done_twice(worker &w)
             "kernel "
             "depends on the order of its threads (cucc --check names races)\n",
             w.launch->request.kernel, blockIdx.x, blockIdx.y, blockIdx.z);
-    count_fault();
     w.launch->error = cudaErrorLaunchFailure;
     w.failed = true;
 }

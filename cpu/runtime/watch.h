@@ -5,6 +5,9 @@
 
 #include "runtime.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 struct recording; /* of an event: state.h */
 
 namespace cucc
@@ -64,10 +67,12 @@ void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun
 void host_looks_at_errors();
 void host_launches(const char *kernel, cudaError_t error);
 void found_leak(void *memory, size_t size, const char *kind);
-void count_fault(); /* that was told in another way */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* stderr, and the page */
+void note_fault(const worker &w, const char *text); /* it was told, and has ended the launch */
 void print_findings();
 bool anything_found();
-bool report_at_exit(); /* false: a page could not be written */
+void page_at_signal(int signal); /* that ends the program */
+bool report_at_exit();           /* false: a page could not be written */
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
 
@@ -158,7 +163,16 @@ inline void host_looks_at_errors()
 inline void host_launches(const char *, cudaError_t)
 {
 }
-inline void count_fault()
+inline void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("cucc: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+inline void note_fault(const worker &, const char *)
 {
 }
 inline void clock_launch(launch_state &)
