@@ -439,7 +439,7 @@ bool report_at_exit()
 {
     if (cucc_options.check) report_unseen();
     print_findings();
-    if (page_is_wanted()) return write_page("", true);
+    if (run_page) return run_page->write("", true);
     if (cucc_options.report) print_report();
     return true;
 }

@@ -8,8 +8,6 @@
 
 namespace cucc
 {
-enum { byte_mask = 15 };
-
 /* ---- which bytes were written ---------------------------------------------------------------- */
 
 /* What a program leaves unwritten of a variable is zero, and may be meant so. */
@@ -118,14 +116,6 @@ void close_shared(worker &w)
     if (w.check) memset(w.check->written, 0, shared_arena_size / 4);
 }
 
-void forget_shared(worker &w)
-{
-    for (const shared_block &s : w.shared) {
-        uint8_t *written = w.check->written + (s.address - w.arena) / 4;
-        for (size_t i = 0; i < (s.size + 3) / 4; i++) written[i] &= byte_mask << 4;
-    }
-}
-
 /* ---- where an address is, for messages ------------------------------------------------------- */
 
 static std::string place_in_shared(const worker &w, uintptr_t address)
@@ -211,9 +201,15 @@ static void settle_store()
     w.current = current;
 }
 
-void settle()
+static inline void settle_doubtful()
 {
     if (doubtful.w) settle_store();
+}
+
+/* Before the constructors of a program, which may launch kernels. */
+__attribute__((constructor(101))) static void set_settle()
+{
+    settle = settle_doubtful;
 }
 
 /* Answers the commonest question without a call. */
@@ -563,7 +559,7 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
     std::unique_lock<std::recursive_mutex> lock;
     if (w.group) lock = std::unique_lock<std::recursive_mutex>(group_lock);
     if (!w.check || !w.launch->check) return;
-    settle();
+    settle_doubtful();
     block_check &b = *w.check;
     access_event e = {w,
                       b,

@@ -1,16 +1,19 @@
-/* What the files check_*.cpp share:
+/* What the files check_*.cpp share. Each calls those before it alone:
  *
- * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
- * check_watched.cpp  the pieces of memory: which one an address is in or beside
- * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
- * check_races.cpp    what a race is told as, and what would order it
- * check_copies.cpp   asynchronous copies that nobody has waited for
- * check_streams.cpp  what streams know of one another
- * check_hooks.cpp    what instrumented code calls at each access
- * check_host.cpp     errors that nobody looked at, and what the host reads too early
- * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
  * check_lines.cpp    messages, with addresses of code turned into lines
+ * check_watched.cpp  the pieces of memory: which one an address is in or beside
  * check_report.cpp   sectors, banks, divergence, occupancy: --report
+ * check_grids.cpp    the blocks of launches, as they ran
+ * check_races.cpp    what a race is told as, and what would order it
+ * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
+ * check_streams.cpp  what streams know of one another
+ * check_host.cpp     errors that nobody looked at, and what the host reads too early
+ * check_copies.cpp   asynchronous copies that nobody has waited for
+ * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
+ * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_hooks.cpp    what instrumented code calls at each access
+ * leaks.cpp          what is left at exit
+ * counts.cpp         loads and stores: --count
  * check_page.h       a page of all that, with drawings: --html; it lists its files
  *
  * The folder check/ has the functions of runtime/watch.h, and those that g++ calls at each access to memory:
@@ -158,6 +161,11 @@ struct launch_check {
     kernel_grid *grid = nullptr;     /* if a page is wanted */
 };
 
+enum { byte_mask = 15 }; /* of a word */
+
+/* Whether the last write changed anything: asked before time goes on. check_memory.cpp sets it before main. */
+inline void (*settle)();
+
 struct access_event {
     worker &w;
     block_check &b;
@@ -195,7 +203,6 @@ enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4, acces
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code);
 void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, const char *type,
                        unsigned int alignment);
-void settle(); /* whether the last write changed anything */
 
 /* ---- what a GPU cannot follow: check_functions.cpp --------------------------------------------- */
 
@@ -272,13 +279,16 @@ std::string here(const worker &w);
 
 /* ---- for the page: check_page.h, check_grids.cpp ----------------------------------------------------------- */
 
-bool page_is_wanted();
-/* False, after a sentence, if it cannot be written. HOW the program has ended is a sentence, or empty: well.
- * ENDED: the figures of --report are whole, and a sentence says where the page is. */
-bool write_page(const std::string &how, bool ended);
+/* The page of the run, told of findings as they come; null: none is wanted. check_page.cpp sets it before main. */
+struct page_of_run {
+    void (*fault)(uint64_t finding); /* the block that runs has come to it */
+    /* False, after a sentence, if it cannot be written. HOW the program has ended is a sentence, or empty: well.
+     * ENDED: the figures of --report are whole, and a sentence says where the page is. */
+    bool (*write)(const std::string &how, bool ended);
+};
+inline const page_of_run *run_page;
 void grid_begins(launch_state &launch);
 void grid_block(const worker &w);
-void grid_fault(uint64_t finding);
 void grid_ends(launch_state &launch);
 
 /* ---- --report: check_report.cpp -------------------------------------------------------------- */

@@ -13,6 +13,11 @@ uint64_t host_now()
     return ++host_time;
 }
 
+uint64_t host_calls_back()
+{
+    return host_now();
+}
+
 /* Up to when what was begun in each stream is known to be done; ALL: in every one. */
 struct stream_knowledge {
     uint64_t all = 0;

@@ -56,8 +56,7 @@ void watch_symbol(void *address, size_t size, bool managed, bool constant);
 void mark_written(const void *to, size_t size);
 void copy_written(void *to, const void *from, size_t size, uint32_t code);
 void open_shared(worker &w, char *address, size_t size);
-void close_shared(worker &w);  /* a launch begins */
-void forget_shared(worker &w); /* a block begins */
+void close_shared(worker &w); /* a launch begins */
 
 /* The host. */
 void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
@@ -87,10 +86,7 @@ void host_asks_for_time(const recording &event);
 
 /* A callback comes after what was put into its stream before it, and before the rest: what it does itself
  * counts as done at the time of the call that BEGAN it. */
-inline uint64_t host_calls_back()
-{
-    return host_now();
-}
+uint64_t host_calls_back();
 struct called_back {
     called_back(cudaStream_t stream, uint64_t begun);
     ~called_back();

@@ -17,6 +17,7 @@ planted "a call of a folder above" 'runtime/runtime.h declares print_report, whi
 planted "a function that a file declares for itself" 'heap.cpp declares run_children, which is in' runtime/heap.cpp 'void run_children();'
 planted "a call of a file above" 'heap.cpp uses finish_all of runtime/streams.cpp' runtime/heap.cpp 'void h() { finish_all(); }'
 planted "a header that calls such a file" 'memory.cpp uses run_children of' runtime/state.h 'inline void h() { run_children(); }'
+planted "the same in check/" 'check_watched.cpp uses happened_before of' check/check_watched.cpp 'void h(access_event &e) { happened_before(e, {}); }'
 planted "a header whose function lies in another" 'ptx.h declares rewrite_tokens, and does not' compile/ptx.h 'static void rewrite_tokens();'
 
 # The map of README, from "    cucc" to "      exit": files, and functions before what they do.

@@ -4,8 +4,8 @@
 A folder uses those whose headers it includes. The first lines of one header of each folder say which ("Uses: ... Used
 by: ..."); no folder uses, through whatever others, one that uses it. Calls go the same way, since a function lies in
 the folder of the header that declares it: only runtime/watch.h and include/ declare what other folders do.
-In compile/ a function lies in the header that declares it. Files of runtime/ call those before them alone, in the
-order in which the first lines of runtime.h name them.
+In compile/ a function lies in the header that declares it. Files of runtime/ and of check/ call those before them
+alone, in the order in which the first lines of runtime.h and check_state.h name them; those of the page are as one.
 """
 import os
 import pathlib
@@ -38,14 +38,15 @@ def declared(code):
 
 
 def without_declarations(code):
-    code = HEAD.sub(lambda found: "" if code[found.end():found.end() + 1] == ";" else found[0], code)
+    """What is left: bodies."""
+    code = HEAD.sub("", code)
     return VARIABLE.sub(lambda found: "" if found[0].startswith("extern") else found[0], code)
 
 
 def uses(code, name, variables):
     called = rf"{name}\b" if name in variables else rf"{name}\("
     return name in code and re.search(rf"(?:(?<![\w.>:~])|(?<=cucc::)){called}", code) and \
-        not re.search(rf"^static [^;{{}}=]*\b{name}\(", code, re.M)  # its own
+        not re.search(rf"^(?:static|[ ]+\w)[^;(){{}}=]*\b{name}\([^;{{}}]*\)[^;(){{}}]*\{{", code, re.M)  # its own, or a member
 
 
 def folder_of(path):
@@ -92,7 +93,7 @@ def main():
     variables = {m[1] for code in codes.values() for m in VARIABLE.finditer(code)}
     by_folder = {folder: {folder_of(other) for path in texts if path.startswith(folder + "/")
                           for other in reach[path]} - {folder} for folder in SAYS}
-    calls = {path: without_declarations(code) for path, code in codes.items() if folder_of(path) == "runtime"}
+    calls = {path: without_declarations(code) for path, code in codes.items() if folder_of(path) in ("runtime", "check")}
     by_file = {path: {} for path in calls}
     for name, path in of.items():
         for header in says[name]:
@@ -114,12 +115,14 @@ def main():
             if folder in by_folder[other] and folder < other:
                 wrong.append(f"{folder}/ and {other}/ use each other")
 
-    order = [f"runtime/{name}" for name in re.findall(r"\b\w+\.cpp", texts["runtime/runtime.h"].split("*/")[0])]
-    for i, path in enumerate(order):
-        wrong += [f"{path} uses {name} of {other}, which comes after it" for other, name in by_file.get(path, {}).items()
-                  if other in order[i:]]
-    for path in set(order) ^ {path for path in calls if path.endswith(".cpp")}:
-        wrong.append(f"{path} is not there" if path in order else f"the first lines of runtime/runtime.h do not name {path}")
+    for header in ("runtime/runtime.h", "check/check_state.h"):
+        folder = folder_of(header) + "/"
+        order = [folder + name for name in re.findall(r"\b\w+\.cpp", texts[header].split("*/")[0])]
+        for i, path in enumerate(order):
+            wrong += [f"{path} uses {name} of {other}, which comes after it" for other, name in by_file.get(path, {}).items()
+                      if other in order[i:] or other.startswith("check/check_page") and folder == "check/"]
+        for path in set(order) ^ {path for path in calls if re.fullmatch(folder + r"(?!check_page)\w+\.cpp", path)}:
+            wrong.append(f"{path} is not there" if path in order else f"the first lines of {header} do not name {path}")
     print("\n".join(wrong) or f"{len(texts)} files of {len(SAYS)} folders, {len(of)} names that they share")
     return bool(wrong)
 
