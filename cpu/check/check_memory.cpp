@@ -4,73 +4,11 @@
 #include "check_state.h"
 #include "../runtime/state.h"
 #include <sys/mman.h>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace cucc
 {
-enum { byte_mask = 15, quarantine_bytes = 64 << 20, most_quarantined = 1000 };
-
-static std::recursive_mutex &watch_lock()
-{
-    static std::recursive_mutex *lock = new std::recursive_mutex;
-    return *lock;
-}
-
-/* ---- what is watched ------------------------------------------------------------------------- */
-
-std::vector<watched *> &all_watched()
-{
-    static auto *all = new std::vector<watched *>;
-    return *all;
-}
-
-static bool begins_before(const watched *m, uintptr_t address)
-{
-    return m->begin < address;
-}
-
-static void *map_zeros(size_t bytes)
-{
-    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? nullptr : memory;
-}
-
-static size_t words_of(const watched &m)
-{
-    return (m.end + 3) / 4 - m.begin / 4;
-}
-
-static watched *watch(const void *memory, size_t size, int device)
-{
-    std::lock_guard<std::recursive_mutex> lock(watch_lock());
-    watched *m = new watched();
-    m->begin = (uintptr_t)memory;
-    m->end = m->begin + size;
-    m->device = device;
-    m->allocated_at = calling_code();
-    auto &all = all_watched();
-    all.insert(std::lower_bound(all.begin(), all.end(), m->begin, begins_before), m);
-    return m;
-}
-
-void watch_memory(void *memory, size_t size, int device, bool own)
-{
-    watched *m = watch(memory, size, device);
-    m->guarded = !own;
-    if (device >= 0) m->written = (uint8_t *)map_zeros(words_of(*m));
-}
-
-void watch_symbol(void *address, size_t size, bool is_managed, bool constant)
-{
-    watched *m = watch(address, size, is_managed ? (int)managed : 0);
-    m->symbol = true;
-    m->constant = constant;
-    /* A table of zeros is one that cudaMemcpyToSymbol has forgotten; a single zero may be meant. */
-    const char *bytes = (const char *)address;
-    if (constant && size > sizeof(double) && std::count(bytes, bytes + size, 0) == (long)size)
-        m->written = (uint8_t *)map_zeros(words_of(*m));
-}
+/* ---- which bytes were written ---------------------------------------------------------------- */
 
 /* What a program leaves unwritten of a variable is zero, and may be meant so. */
 static void mark_symbol(watched &m)
@@ -78,68 +16,6 @@ static void mark_symbol(watched &m)
     munmap(m.written, words_of(m));
     m.written = nullptr;
 }
-
-static void unwatch(watched *m)
-{
-    auto &all = all_watched();
-    all.erase(std::find(all.begin(), all.end(), m));
-    if (m->words) munmap(m->words, m->records);
-    if (m->written) munmap(m->written, words_of(*m));
-    delete m;
-}
-
-void forget_memory(void *memory)
-{
-    std::lock_guard<std::recursive_mutex> lock(watch_lock());
-    if (watched *m = find_watched(all_watched(), (uintptr_t)memory)) unwatch(m);
-}
-
-/* The piece that holds the address, or null. */
-watched *find_watched(const std::vector<watched *> &memory, uintptr_t address)
-{
-    auto after = std::lower_bound(memory.begin(), memory.end(), address + 1, begins_before);
-    if (after == memory.begin()) return nullptr;
-    watched *m = *--after;
-    return address < m->end ? m : nullptr;
-}
-
-/* The piece whose guard holds the address, or null; OFFSET: from its first byte. */
-const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset)
-{
-    auto after = std::lower_bound(memory.begin(), memory.end(), address + 1, begins_before);
-    const watched *before = after == memory.begin() ? nullptr : *(after - 1);
-    const watched *next = after == memory.end() ? nullptr : *after;
-    if (before && before->guarded && address - before->end < check_guard) {
-        offset = (long)(address - before->begin);
-        return before;
-    }
-    if (!next || !next->guarded || next->begin - address > check_guard) return nullptr;
-    offset = -(long)(next->begin - address);
-    return next;
-}
-
-/* The memory stays unused until much more was freed. */
-void check_release(void *memory)
-{
-    static std::vector<watched *> *quarantine = new std::vector<watched *>;
-    static size_t held = 0;
-    std::lock_guard<std::recursive_mutex> lock(watch_lock());
-    watched *m = find_watched(all_watched(), (uintptr_t)memory);
-    if (!m) return;
-    m->freed = true;
-    quarantine->push_back(m);
-    held += m->end - m->begin;
-    while (held > quarantine_bytes || quarantine->size() > most_quarantined) {
-        watched *oldest = quarantine->front();
-        quarantine->erase(quarantine->begin());
-        held -= oldest->end - oldest->begin;
-        void *begin = (void *)oldest->begin;
-        unwatch(oldest);
-        give_pages(begin);
-    }
-}
-
-/* ---- which bytes were written ---------------------------------------------------------------- */
 
 /* The bytes of the word at ADDRESS & ~3 that lie in [address, end). */
 static inline unsigned int bytes_of_word(uintptr_t address, uintptr_t end)
@@ -178,6 +54,25 @@ static void find_unwritten(const watched &m, uintptr_t to, uintptr_t from, size_
     }
 }
 
+static void keep_source(watched &target, uintptr_t to, size_t size, const watched &m,
+                        const void *from, uint32_t code)
+{
+    const size_t most = 256;
+    if (target.unwritten.size() == most) target.unwritten.pop_front();
+    target.unwritten.push_back(
+        {to, to + size,
+         "at " + at(code) + " from byte " + std::to_string((uintptr_t)from - m.begin) + " of the " +
+             std::to_string(m.end - m.begin) + " bytes allocated at " + at(m.allocated_at)});
+}
+
+/* The last copy to the address that brought what nobody has written. */
+static std::string source_of(const watched &m, uintptr_t address)
+{
+    for (auto piece = m.unwritten.rbegin(); piece != m.unwritten.rend(); ++piece)
+        if (address >= piece->begin && address < piece->end) return piece->source;
+    return "";
+}
+
 /* Device memory that is copied stays as unwritten as it was. CODE: what has called for the copy. */
 void copy_written(void *to, const void *from, size_t size, uint32_t code)
 {
@@ -201,15 +96,16 @@ void copy_written(void *to, const void *from, size_t size, uint32_t code)
         return;
     }
     size_t words = std::min((size + 3) / 4, words_of(*m) - ((uintptr_t)from / 4 - m->begin / 4));
-    memmove(target->written + ((uintptr_t)to / 4 - target->begin / 4),
-            m->written + ((uintptr_t)from / 4 - m->begin / 4), words);
+    const uint8_t *written = m->written + ((uintptr_t)from / 4 - m->begin / 4);
+    if (memchr(written, 0, words)) keep_source(*target, (uintptr_t)to, size, *m, from, code);
+    memmove(target->written + ((uintptr_t)to / 4 - target->begin / 4), written, words);
 }
 
 /* In shared memory the upper half of each byte says which bytes belong to a variable. */
 void open_shared(worker &w, char *address, size_t size)
 {
     size_t offset = (size_t)(address - w.arena);
-    if (!w.check) clock_block(w);
+    make_block_check(w);
     for (size_t i = 0; i < size; i += 4)
         w.check->written[(offset + i) / 4] =
             (uint8_t)((size - i >= 4 ? byte_mask : byte_mask >> (4 - (size - i))) << 4);
@@ -218,14 +114,6 @@ void open_shared(worker &w, char *address, size_t size)
 void close_shared(worker &w)
 {
     if (w.check) memset(w.check->written, 0, shared_arena_size / 4);
-}
-
-void forget_shared(worker &w)
-{
-    for (const shared_block &s : w.shared) {
-        uint8_t *written = w.check->written + (s.address - w.arena) / 4;
-        for (size_t i = 0; i < (s.size + 3) / 4; i++) written[i] &= byte_mask << 4;
-    }
 }
 
 /* ---- where an address is, for messages ------------------------------------------------------- */
@@ -240,16 +128,6 @@ static std::string place_in_shared(const worker &w, uintptr_t address)
     return "shared memory of another block";
 }
 
-std::string name_of(const watched &m)
-{
-    if (m.symbol) return m.constant ? "a __constant__ variable" : "a __device__ variable";
-    std::string kind = m.device >= 0         ? "device memory"
-                       : m.device == managed ? "managed memory"
-                                             : "pinned memory";
-    return "the " + std::to_string(m.end - m.begin) + " bytes of " + kind +
-           allocated(m.allocated_at);
-}
-
 static std::string place_in(const watched &m, uintptr_t address)
 {
     return "byte " + std::to_string(address - m.begin) + " of " + name_of(m);
@@ -261,10 +139,23 @@ static uint64_t key_of(int kind, uint32_t a, uint32_t b)
 {
     return (uint64_t)kind << 60 ^ (uint64_t)a << 30 ^ b;
 }
-static bool is_new(uint64_t key, bool insert)
+/* The findings of these keys, by their numbers; 0: there is none, or it is being made. */
+static std::unordered_map<uint64_t, uint64_t> &known_findings()
 {
-    static std::unordered_set<uint64_t> *known = new std::unordered_set<uint64_t>;
-    return insert ? known->insert(key).second : !known->count(key);
+    static auto *all = new std::unordered_map<uint64_t, uint64_t>;
+    return *all;
+}
+/* What is known has come once more. */
+static bool is_new(uint64_t key)
+{
+    auto known = known_findings().find(key);
+    if (known == known_findings().end()) return true;
+    found_again(known->second);
+    return false;
+}
+static void keep(uint64_t key, uint64_t finding)
+{
+    known_findings()[key] = finding;
 }
 
 /* Two stores to one word: a race only if the second one changes it, which shows when it was done. */
@@ -298,19 +189,27 @@ static void settle_store()
     d.w = nullptr;
     if (word_at(d.address, d.mask) == d.value) return;
     if (d.of_other_launch) return report_unordered(w, *d.memory, d.before.generation);
-    if (!is_new(key_of(0, d.before.code, d.code), true)) return;
+    uint64_t key = key_of(0, d.before.code, d.code);
+    if (!is_new(key)) return;
     access_event e = {w, *w.check, d.code, d.thread, true, false, false};
     unsigned int current = w.current;
     w.current = d.thread;
-    report_race(e, d.before,
-                {d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address),
-                 d.address, true, d.updates, true, d.read_at});
+    keep(key,
+         report_race(e, d.before,
+                     {d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address),
+                      d.address, true, d.updates, true, d.read_at}));
     w.current = current;
 }
 
-void settle()
+static inline void settle_doubtful()
 {
     if (doubtful.w) settle_store();
+}
+
+/* Before the constructors of a program, which may launch kernels. */
+__attribute__((constructor(101))) static void set_settle()
+{
+    settle = settle_doubtful;
 }
 
 /* Answers the commonest question without a call. */
@@ -368,19 +267,22 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     } else if (e.write && conflicts(e, word.other, generation, mask)) {
         other = &word.other;
     }
-    if (other && is_new(key_of(0, other->code, e.code), false)) {
+    if (other) {
+        uint64_t key = key_of(0, other->code, e.code);
         /* The thread has read the word as the other one has, or writes it as the other one has written it. */
         const access_record &own = word.reader;
         bool updates = e.write && own.generation == generation && own.thread == now.thread &&
                        own.block == now.block && own.mask & mask &&
                        other->code == (other_writes ? e.code : own.code);
         if (e.write && other_writes && !e.strong && !other->strong) {
-            doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
-                        mask, shared, memory,   false,  updates, own.code};
-        } else if (is_new(key_of(0, other->code, e.code), true)) {
-            report_race(e, *other,
-                        {shared ? place_in_shared(e.w, address) : place_in(*memory, address),
-                         address, other_writes, updates, false, own.code});
+            if (!doubtful.w || !known_findings().count(key)) /* or it is of another launch */
+                doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
+                            mask, shared, memory,   false,  updates, own.code};
+        } else if (is_new(key)) {
+            keep(key,
+                 report_race(e, *other,
+                             {shared ? place_in_shared(e.w, address) : place_in(*memory, address),
+                              address, other_writes, updates, false, own.code}));
         }
     }
     if (e.write) {
@@ -409,21 +311,28 @@ static void check_order(const access_event &e, const watched &m, const word_reco
         report_unordered(e.w, m, r->generation);
 }
 
-static void report_unwritten(const access_event &e, const std::string &place)
+/* SOURCE: where a copy has brought it from, or empty. */
+static void report_unwritten(const access_event &e, const std::string &place,
+                             const std::string &source = "")
 {
-    if (!is_new(key_of(1, e.code, 0), true)) return;
-    found("unwritten", here(e.w),
-          "it reads " + place + " at " + at(calling_code()) + ", which nobody has written",
-          "write it first: a kernel, cudaMemcpy or cudaMemset; each block its shared memory");
+    if (!is_new(key_of(1, e.code, 0))) return;
+    std::string which = source.empty()
+                            ? "which nobody has written"
+                            : "which was copied " + source + ", which nobody has written";
+    keep(key_of(1, e.code, 0),
+         found("unwritten", here(e.w),
+               "it reads " + place + " at " + at(calling_code()) + ", " + which,
+               "write it first: a kernel, cudaMemcpy or cudaMemset; each block its shared memory"));
 }
 
 static void report_bounds(worker &w, bool write, uint32_t code, const std::string &place,
                           const std::string &right)
 {
-    if (!is_new(key_of(2, code, 0), true)) return;
-    found("bounds", here(w),
-          std::string("it ") + (write ? "writes " : "reads ") + place + " at " + at(calling_code()),
-          right);
+    if (!is_new(key_of(2, code, 0))) return;
+    keep(key_of(2, code, 0), found("bounds", here(w),
+                                   std::string("it ") + (write ? "writes " : "reads ") + place +
+                                       " at " + at(calling_code()),
+                                   right));
 }
 
 /* "'const struct float4'" is float4. */
@@ -456,17 +365,18 @@ void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, 
 static void report_in_flight(const access_event &e, const async_copy &copy,
                              const std::string &place)
 {
-    if (!is_new(key_of(3, copy.code, e.code), true)) return;
+    uint64_t key = key_of(3, copy.code, e.code);
+    if (!is_new(key)) return;
     bool own = copy.thread == e.thread;
     const char *wait =
         copy.owner ? "wait at the barrier or the pipeline that the copy was given"
                    : "__pipeline_commit() and __pipeline_wait_prior(), or wait() of the group,";
-    found("in flight", here(e.w),
-          std::string("it ") + (e.write ? "writes " : "reads ") + place + " at " +
-              at(calling_code()) + ", which the asynchronous copy at " + at(copy.code) +
-              (own ? "" : " of another thread") + " may still be filling",
-          std::string(wait) + (own || copy.owner ? "" : " and then __syncthreads()") + " before " +
-              at(e.code));
+    keep(key, found("in flight", here(e.w),
+                    std::string("it ") + (e.write ? "writes " : "reads ") + place + " at " +
+                        at(calling_code()) + ", which the asynchronous copy at " + at(copy.code) +
+                        (own ? "" : " of another thread") + " may still be filling",
+                    std::string(wait) + (own || copy.owner ? "" : " and then __syncthreads()") +
+                        " before " + at(e.code)));
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -532,7 +442,7 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
         end = m.end;
     }
     if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
-        report_unwritten(e, place_in(m, address));
+        report_unwritten(e, place_in(m, address), source_of(m, address));
     if (m.device < 0) host_may_conflict(e, m, address, end);
     if (m.looked_through != l.launched) find_unordered_copies(m, l);
     if (!m.unordered.empty()) meet_copies(e, m, address, end);
@@ -550,32 +460,11 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
     }
 }
 
-/* The variable that an index most likely has left. */
-static const watched *symbol_before(const std::vector<watched *> &memory, uintptr_t address)
-{
-    const uintptr_t near = 256;
-    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
-    if (after == memory.begin()) return nullptr;
-    const watched *m = *(after - 1);
-    return m->symbol && address - m->end < near ? m : nullptr;
-}
-
 static std::string address_text(uintptr_t address)
 {
     char text[32];
     snprintf(text, sizeof text, "address 0x%lx", address);
     return text;
-}
-
-/* The piece that an index has left by far, among the pages that allocations lie in. */
-static const watched *piece_before(const std::vector<watched *> &memory, uintptr_t address,
-                                   long &offset)
-{
-    if (!in_pages(address)) return nullptr;
-    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
-    if (after == memory.begin() || !(*(after - 1))->guarded) return nullptr;
-    offset = (long)(address - (*(after - 1))->end);
-    return *(after - 1);
 }
 
 /* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
@@ -670,7 +559,7 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
     std::unique_lock<std::recursive_mutex> lock;
     if (w.group) lock = std::unique_lock<std::recursive_mutex>(group_lock);
     if (!w.check || !w.launch->check) return;
-    settle();
+    settle_doubtful();
     block_check &b = *w.check;
     access_event e = {w,
                       b,

@@ -364,6 +364,36 @@ struct program {
 };
 
 static program own;
+static std::set<std::string> types_of_templates; /* parameters that are types */
+
+static bool is_name_of_type(long i)
+{
+    return own.type(i) != meaning::none || types_of_templates.count(source(i));
+}
+
+/* Whether a parenthesis closes a cast, or the head of a branch or a loop: a value begins behind it. */
+static bool ends_before_value(long close)
+{
+    const long open = opening(close), before = previous(open);
+    if (is(before, "if") || is(before, "for") || is(before, "while")) return true;
+    if ((is_name(before) && !is(before, "return")) || closes(before) || is(before, ">"))
+        return false;
+    bool type = false;
+    for (long i = next(open); i < close; i = next(i)) {
+        type |= is_name_of_type(i);
+        if (!is_name(i) && !strchr("*&:<>,", source(i)[0])) return false;
+    }
+    return type;
+}
+
+static bool is_unary(long i) /* an operator & or * at I */
+{
+    long p = previous(i);
+    if (is(i, "&") && is(p, "&")) return false; /* the second one of && */
+    if (is(p, "}") || (is(p, ")") && ends_before_value(p))) return true;
+    return !(is_name(p) && !is_word_of_language(p)) && !closes(p) &&
+           tokens[(size_t)p].kind != literal;
+}
 
 static void note_device_functions()
 {
@@ -373,6 +403,10 @@ static void note_device_functions()
             continue;
         long j = i, name = -1;
         while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
+            if (is(j, "<") && is_name(previous(j)) && !is(previous(j), "operator")) {
+                j = program::after_angles(j); /* arguments of a template are no variables */
+                continue;
+            }
             if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
                 name = j;
             if (is_name(j) &&
@@ -390,6 +424,9 @@ static void note_device_functions()
 static void note_program()
 {
     note_device_functions();
+    for (long i = next(-1); i < count(); i = next(i))
+        if ((is(i, "typename") || is(i, "class")) && is_name(next(i)))
+            types_of_templates.insert(source(next(i)));
     own.note_all(next(-1), count(), "");
     for (const auto &named : own.functions) {
         own_names.insert(named.first);

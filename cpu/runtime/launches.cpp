@@ -88,11 +88,9 @@ static int resident_blocks(unsigned int threads, size_t dynamic_shared)
 
 static bool all_resident(const launch_request &r)
 {
-    int processors;
-    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device))
-        return false;
     int blocks = resident_blocks(r.block.x * r.block.y * r.block.z, r.dynamic_shared);
-    return (uint64_t)r.grid.x * r.grid.y * r.grid.z <= (uint64_t)blocks * (uint64_t)processors;
+    return (uint64_t)r.grid.x * r.grid.y * r.grid.z <=
+           (uint64_t)blocks * (uint64_t)environment().processors();
 }
 
 #ifdef CUCC_CHECK
@@ -105,14 +103,12 @@ static cudaError_t check_limits(const launch_request &r, dim3 cluster)
     int of_warp = (cucc_options.registers * warp_lanes + unit - 1) / unit * unit;
     const char *name = *gpu.name ? gpu.name : "the GPU";
     if (of_warp * (int)warps > gpu.registers) {
-        fprintf(stderr,
-                "cucc: kernel %s: %u warps of %d registers a thread are more than the %d registers "
-                "of %s\n",
-                r.kernel, warps, cucc_options.registers, gpu.registers, name);
+        say("kernel %s: %u warps of %d registers a thread are more than the %d registers of %s",
+            r.kernel, warps, cucc_options.registers, gpu.registers, name);
         return cudaErrorLaunchOutOfResources;
     }
     if (*gpu.name && gpu.major < first_with_clusters && cluster.x * cluster.y * cluster.z > 1) {
-        fprintf(stderr, "cucc: kernel %s: %s has no clusters\n", r.kernel, name);
+        say("kernel %s: %s has no clusters", r.kernel, name);
         return cudaErrorInvalidClusterSize;
     }
     return cudaSuccess;
@@ -166,12 +162,13 @@ bool check_arguments(const launch_request &r)
     for (int i = 0; i < r.argument_count; i++) {
         if (!r.pointers[i] || is_reachable(r.pointers[i])) continue;
         int owner = find_region(r.pointers[i]).device;
-        fprintf(stderr, "cucc: kernel %s: argument %d (%p) ", r.kernel, i + 1, r.pointers[i]);
         if (owner == nowhere)
-            fprintf(stderr, "is not in live device memory\n");
+            say("kernel %s: argument %d (%p) is not in live device memory", r.kernel, i + 1,
+                r.pointers[i]);
         else
-            fprintf(stderr, "is memory of device %d, and the kernel runs on device %d\n", owner,
-                    current_device);
+            say("kernel %s: argument %d (%p) is memory of device %d, and the kernel runs on device "
+                "%d",
+                r.kernel, i + 1, r.pointers[i], owner, current_device);
         return false;
     }
     return true;
@@ -386,11 +383,9 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
         value > environment().gpu.shared_block) {
 #ifdef CUCC_CHECK
-        fprintf(stderr,
-                "cucc: %d bytes of dynamic shared memory are asked for, and a block of %s has at "
-                "most %d\n",
-                value, *environment().gpu.name ? environment().gpu.name : "the GPU",
-                environment().gpu.shared_block);
+        say("%d bytes of dynamic shared memory are asked for, and a block of %s has at most %d",
+            value, *environment().gpu.name ? environment().gpu.name : "the GPU",
+            environment().gpu.shared_block);
 #endif
         return failed(cudaErrorInvalidValue);
     }
@@ -404,12 +399,6 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, cudaFuncCache preference)
     if (!kernel || (unsigned int)preference > cudaFuncCachePreferEqual)
         return failed(cudaErrorInvalidValue);
     return enter();
-}
-
-cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, cudaSharedMemConfig config)
-{
-    if (!kernel) return failed(cudaErrorInvalidValue);
-    return cudaDeviceSetSharedMemConfig(config);
 }
 
 static cudaError_t launch_by_address(const launch_request &request, void **arguments)
@@ -495,13 +484,11 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic_shared, co
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
                                            const cudaLaunchConfig_t *config)
 {
-    int processors;
     if (!clusters || !kernel || !config) return failed(cudaErrorInvalidValue);
-    if (cudaError_t error =
-            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device))
-        return error;
+    if (cudaError_t error = check_device(current_device)) return error;
     dim3 c = cluster_of_launch(configured(config, kernel)), b = config->blockDim;
-    int blocks = resident_blocks(b.x * b.y * b.z, config->dynamicSmemBytes) * processors;
+    int blocks =
+        resident_blocks(b.x * b.y * b.z, config->dynamicSmemBytes) * environment().processors();
     *clusters = blocks / (int)(c.x * c.y * c.z);
     return cudaSuccess;
 }
