@@ -75,7 +75,7 @@ memory_read_bytes dram__bytes_read.sum
 tensor_percent sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active
 registers launch__registers_per_thread"
 if command -v ncu >/dev/null; then
-    echo "step,counter,value" >"$out/counters.csv"
+    echo "step,$(echo "$metrics" | cut -d ' ' -f 1 | paste -s -d ,)" >"$out/counters.csv"
     for file in "$@"; do
         step=$(basename "$file" .cu)
         [ -x "$work/$step" ] || continue
@@ -92,12 +92,12 @@ with open(path) as file:
 rows = list(csv.DictReader(lines))  # the first has the units
 if len(rows) < 2:
     sys.exit(1)
+values = [step]
 for line in metrics.split("\n"):
     name, metric = line.split()
     value = rows[1].get(metric, "").replace(",", "")
-    if value:
-        number = float(value) * (1e-6 if name == "ms" else 1)
-        print(f"{step},{name},{number:.10g}")
+    values.append(f"{float(value) * (1e-6 if name == 'ms' else 1):.6g}" if value else "")
+print(",".join(values))
 PYTHON
     done
     echo "bench/steps.sh: counted after $SECONDS s"

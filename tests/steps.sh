@@ -123,10 +123,8 @@ import csv, os, re, sys
 
 with open(sys.argv[1]) as file:
     times = {(row["step"], row["M"]): row for row in csv.DictReader(file)}
-count = {}
 with open(sys.argv[2]) as file:
-    for row in csv.DictReader(file):
-        count.setdefault(row["step"], {})[row["counter"]] = float(row["value"])
+    count = {row.pop("step"): {name: float(n) for name, n in row.items() if n} for row in csv.DictReader(file)}
 wrong = found = 0
 
 
