@@ -4,7 +4,11 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
+#include <cublas_api.h>
 #include <curand_kernel.h> /* curand.h comes with it */
+#include <curand_normal.h>
+#include <curand_philox4x32_x.h>
+#include <curand_uniform.h>
 #include <vector>
 #include <string.h>
 

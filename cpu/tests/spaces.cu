@@ -89,7 +89,8 @@ struct pair {
 };
 int pair::made;
 
-struct unnamed { /* members of a class within a class are no variables, whether it has a name or not */
+struct
+    unnamed { /* members of a class within a class are no variables, whether it has a name or not */
     union {
         struct {
             int u, v;
