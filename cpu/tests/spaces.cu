@@ -89,8 +89,8 @@ struct pair {
 };
 int pair::made;
 
-struct
-    unnamed { /* members of a class within a class are no variables, whether it has a name or not */
+/* Members of a class within a class are no variables, whether it has a name or not. */
+struct unnamed {
     union {
         struct {
             int u, v;
