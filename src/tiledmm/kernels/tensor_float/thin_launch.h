@@ -94,10 +94,12 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double multiply = tmm__in_nanoseconds(rounds * each);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate);
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+    /* Planes of a batch that L2 does not hold go through memory. */
+    const int in_memory = p->batch > 1 && 6 * own * thin * p->K > device->gpu.l2_bytes;
     const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
     return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
-           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
-           t->thin.add * parts / rate;
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) +
+           (in_memory ? 1 : t->thin.split) * split / rate + t->thin.add * parts / rate;
 }
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
