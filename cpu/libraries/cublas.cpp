@@ -1,4 +1,7 @@
-/* cuBLAS, levels 1 to 3: products by tiles, the rest as straightforward loops; columns over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for. */
+/* cuBLAS, levels 1 to 3: products by tiles, the rest as straightforward loops; columns over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for.
+ *
+ * The folder libraries/ has what programs link besides the runtime: cuBLAS, cuRAND, and functions of eight numbers
+ * at once. Uses: include/, runtime/. Used by: none. */
 #include "../include/cublas_v2.h"
 #include "../include/cuda_bf16.h"
 #include "../include/cuda_fp16.h"
