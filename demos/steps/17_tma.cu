@@ -1,0 +1,66 @@
+/* 17_tma.cu - half in, float out: one thread asks for whole tiles, by TMA. For 9.0a alone.
+   Bottleneck: 256 threads reckon addresses and edges of 16 bytes each, 8 a stage, before they multiply.
+   Changes:    a tensor map knows the matrix; a request is a tile, and a barrier counts its bytes.
+   Expected:   a stage costs 3 requests. But all threads still meet at each stage: some 10 % more.
+   came:       */
+#include "tensor.h" /* tma_load, barrier_wait, wgmma_128, map_of */
+
+enum { ROWS = 128, COLS = 128, DEPTH = 64, STAGES = 3, THREADS = 256 };
+enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2 * STAGE + 8) };
+
+/* Grid N/128 x M/128. Warp w has rows 16 w to 16 w + 15 of the tile of C. */
+__global__ void __launch_bounds__(THREADS, 2)
+    kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
+           const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) half stages[];
+    barrier *full = (barrier *)(stages + STAGES * STAGE);
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int row = blockIdx.y * ROWS, column = blockIdx.x * COLS;
+    float sum[64] = {0};
+    if ((K | N) % 8) return elsewhere(M, N, K, alpha, A, B, beta, C); /* rows are off 16 bytes */
+    for (int n = 0; threadIdx.x == 0 && n < STAGES; n++) barrier_init(full + n, 1);
+    FENCE(); /* copies see the barriers */
+    for (int s = 1 - STAGES; s * DEPTH < K; s++) {
+        half *to = stages + (s + STAGES - 1) % STAGES * STAGE, *at = stages + s % STAGES * STAGE;
+        barrier *now = full + (s + STAGES - 1) % STAGES;
+        int next = (s + STAGES - 1) * DEPTH;
+        if (s >= 0) barrier_wait(full + s % STAGES, s / STAGES % 2);
+        __syncthreads(); /* stage s is complete, and nobody reads the one before */
+        if (threadIdx.x == 0 && next < K) {
+            barrier_expect(now, 2 * STAGE);
+            tma_load(to, &map_a, row, next, now);
+            for (int j = 0; j < COLS; j += 64)
+                tma_load(to + A_SIZE + j * DEPTH, &map_b, next, column + j, now);
+        }
+        if (s < 0) continue;
+        WGMMA_BEGIN();
+        for (int k = 0; k < DEPTH; k += 16)
+            wgmma_128(sum, descriptor(at + warp / 4 * 64 * 64 + k, 16),
+                      descriptor(at + A_SIZE + k * 64, DEPTH * 128));
+        WGMMA_END();
+        WGMMA_WAIT(0);
+    }
+    SUMS_ARE_DONE(sum, 64);
+#pragma unroll
+    for (int e = 0; e < 64; e++) {
+        int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
+        int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
+        store(C, M, N, i, j, alpha * sum[e], beta);
+    }
+#else
+    elsewhere(M, N, K, alpha, A, B, beta, C);
+#endif
+}
+
+static void multiply(int M, int N, int K, float alpha, const half *A, const half *B, float beta,
+                     float *C)
+{
+    dim3 grid((N + COLS - 1) / COLS, (M + ROWS - 1) / ROWS);
+    int bytes = shared_memory((const void *)kernel, BYTES);
+    CUtensorMap a = map_of(A, 2, M, K, 2ull * K, ROWS), b = map_of(B, 2, K, N, 2ull * N, DEPTH);
+    kernel<<<grid, THREADS, bytes>>>(M, N, K, alpha, A, B, beta, C, a, b);
+}
+
+#include "harness.h" /* main: checks multiply() and times it */
