@@ -391,7 +391,7 @@ template <int k> __global__ void by_registers(const half *a, const half *b, floa
     float sum[4] = {1, 2, 3, 4};
     for (int e = lane; e < 8 * k; e += 32) right[e / 8][e % 8] = b[e];
     for (int e = lane; e < 2 * k; e += 32)
-        __pipeline_memcpy_async(&left[0][8 * e], a + (e < 7 * k / 8 ? 8 * e : 0), 16,
+        __pipeline_memcpy_async((half *)left + 8 * e, a + (e < 7 * k / 8 ? 8 * e : 0), 16,
                                 e < 7 * k / 8 ? 0 : 16);
     __pipeline_commit();
     __pipeline_wait_prior(0);
