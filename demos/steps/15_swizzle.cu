@@ -43,12 +43,12 @@ __global__ void __launch_bounds__(THREADS, 2)
             load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
         }
         __pipeline_commit();
-        for (int k = 0; s >= 0 && k < DEPTH; k += 16) {
+        for (int l = 0; s >= 0 && l < DEPTH; l += 16) {
             int i = lane % 16, j = lane / 16 * 8; /* of the row whose address it gives */
             for (int t = 0; t < 2; t++)
-                ldmatrix(y[t], at + A_SIZE + AT(DEPTH, k + i, left + 16 * t + j), true);
+                ldmatrix(y[t], at + A_SIZE + AT(DEPTH, l + i, left + 16 * t + j), true);
             for (int t = 0; t < 4; t++) {
-                ldmatrix(x, at + AT(ROWS, up + 16 * t + i, k + j), false);
+                ldmatrix(x, at + AT(ROWS, up + 16 * t + i, l + j), false);
                 for (int u = 0; u < 4; u++) mma(sum[t][u], x, y[u / 2] + u % 2 * 2);
             }
         }

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     extern __shared__ __align__(1024) half stages[];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int row = blockIdx.y * ROWS, column = blockIdx.x * COLS;
-    float sum[64] = {0};
+    float sum[COLS / 2] = {0};
     if ((K | N) % 8) return elsewhere(M, N, K, alpha, A, B, beta, C); /* rows are off 16 bytes */
     for (int s = 1 - STAGES; s * DEPTH < K; s++) {
         half *to = stages + (s + STAGES - 1) % STAGES * STAGE, *at = stages + s % STAGES * STAGE;
@@ -45,15 +45,15 @@ __global__ void __launch_bounds__(THREADS, 2)
         __pipeline_commit();
         if (s < 0) continue;
         WGMMA_BEGIN();
-        for (int k = 0; k < DEPTH; k += 16)
-            wgmma_128(sum, descriptor(at + warp / 4 * 64 * 64 + k, 16),
-                      descriptor(at + A_SIZE + k * 64, DEPTH * 128));
+        for (int l = 0; l < DEPTH; l += 16)
+            wgmma_128(sum, descriptor(at + warp / 4 * 64 * 64 + l, 16),
+                      descriptor(at + A_SIZE + l * 64, DEPTH * 128));
         WGMMA_END();
         WGMMA_WAIT(0);
     }
-    SUMS_ARE_DONE(sum, 64);
+    SUMS_ARE_DONE(sum, COLS / 2);
 #pragma unroll
-    for (int e = 0; e < 64; e++) {
+    for (int e = 0; e < COLS / 2; e++) {
         int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
         int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
         store(C, M, N, i, j, alpha * sum[e], beta);

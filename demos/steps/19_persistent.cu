@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
         for (; tile < tiles; tile += gridDim.x) {
-            float sum[128] = {0};
+            float sum[COLS / 2] = {0};
             place(tile, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *at = stages + s % STAGES * STAGE;
@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(THREADS, 1)
             }
             WGMMA_WAIT(0);
             if (lane == 0 && K > 0) barrier_arrive(empty + (s - 1) % STAGES);
-            SUMS_ARE_DONE(sum, 128);
+            SUMS_ARE_DONE(sum, COLS / 2);
 #pragma unroll
-            for (int e = 0; e < 128; e++) {
+            for (int e = 0; e < COLS / 2; e++) {
                 int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
                 int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
                 store(C, M, N, i, j, alpha * sum[e], beta);

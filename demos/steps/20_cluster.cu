@@ -50,7 +50,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
         for (; pair < pairs; pair += gridDim.x / PAIR) {
-            float sum[128] = {0};
+            float sum[COLS / 2] = {0};
             place(pair, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *at = stages + s % STAGES * STAGE;
@@ -65,9 +65,9 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
             }
             WGMMA_WAIT(0);
             if (lane < PAIR && K > 0) barrier_arrive_in(empty + (s - 1) % STAGES, lane);
-            SUMS_ARE_DONE(sum, 128);
+            SUMS_ARE_DONE(sum, COLS / 2);
 #pragma unroll
-            for (int e = 0; e < 128; e++) {
+            for (int e = 0; e < COLS / 2; e++) {
                 int i = row + rank * ROWS + warp * 16 + e / 2 % 2 * 8 + lane / 4;
                 int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
                 store(C, M, N, i, j, alpha * sum[e], beta);

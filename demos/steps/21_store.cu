@@ -19,19 +19,6 @@ __device__ __forceinline__ void place(int pair, int M, int N, int *row, int *col
     *row = (band * BAND + at % high) * PAIR * ROWS, *column = at / high * COLS;
 }
 
-/* value += beta C; and C = value if TMA cannot, since rows of C are off 16 bytes. */
-__device__ __forceinline__ void finish(float *C, int M, int N, int i, int j, float *value,
-                                       float beta)
-{
-    float *c = C + (size_t)i * N + j;
-    if (i < M && j < N && beta != 0) *value += beta * *c;
-    if (i < M && j < N && N % 4) *c = *value;
-}
-
-/* Element e of 16 is at (I, J) of a tile and of 32 columns of it. */
-#define I(e) (warp * 16 + (e) / 2 % 2 * 8 + lane / 4)
-#define J(e) ((e) / 4 * 8 + lane % 4 * 2 + (e) % 2)
-
 /* A grid of pairs. Warp w from 0 on, after four others, has rows 16 w to 16 w + 15 of a tile of C. */
 __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
@@ -66,7 +53,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
         for (; pair < pairs; pair += gridDim.x / PAIR) {
-            float sum[128] = {0};
+            float sum[COLS / 2] = {0};
             place(pair, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *at = stages + s % STAGES * STAGE;
@@ -81,26 +68,28 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
             }
             WGMMA_WAIT(0);
             if (lane < PAIR && K > 0) barrier_arrive_in(empty + (s - 1) % STAGES, lane);
-            SUMS_ARE_DONE(sum, 128);
+            SUMS_ARE_DONE(sum, COLS / 2);
+            bool by_tma = beta == 0 && N % 4 == 0; /* it reads nothing, and stores 16 bytes */
 #pragma unroll
-            for (int p = 0; p < COLS / 32; p++) {
-                float *piece = pieces + (warp / 4 * 2 + p % 2) * PIECE;
-                if (threadIdx.x % 128 == 0) TMA_STORE_WAIT(1);
-                FOUR_WARPS_SYNC(warp / 4); /* the piece is free */
+            for (int e = 0; !by_tma && e < COLS / 2; e++) {
+                int i = row + rank * ROWS + warp * 16 + e / 2 % 2 * 8 + lane / 4;
+                int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
+                store(C, M, N, i, j, alpha * sum[e], beta);
+            }
 #pragma unroll
-                for (int e = 16 * p; e < 16 * p + 16; e++) sum[e] *= alpha;
-#pragma unroll
-                for (int e = 0; (beta != 0 || N % 4) && e < 16; e++)
-                    finish(C, M, N, row + rank * ROWS + I(e), column + 32 * p + J(e),
-                           &sum[16 * p + e], beta);
-#pragma unroll
-                for (int e = 0; e < 16; e += 2)
-                    *(float2 *)&piece[I(e) % 64 * 32 + (J(e) / 4 ^ I(e) % 8) * 4 + J(e) % 4] =
-                        make_float2(sum[16 * p + e], sum[16 * p + e + 1]);
+            for (int e = 0; by_tma && e < COLS / 2; e += 2) {
+                int i = warp % 4 * 16 + e / 2 % 2 * 8 + lane / 4, j = e / 4 % 4 * 8 + lane % 4 * 2;
+                float *piece = pieces + (warp / 4 * 2 + e / 16 % 2) * PIECE;
+                if (e % 16 == 0 && threadIdx.x % 128 == 0) TMA_STORE_WAIT(1);
+                if (e % 16 == 0) FOUR_WARPS_SYNC(warp / 4); /* the piece is free */
+                *(float2 *)&piece[i * 32 + (j / 4 ^ i % 8) * 4 + j % 4] =
+                    make_float2(alpha * sum[e], alpha * sum[e + 1]);
+                if (e % 16 < 14) continue;
                 FENCE();
                 FOUR_WARPS_SYNC(warp / 4); /* the piece is complete */
-                if (threadIdx.x % 128 == 0 && N % 4 == 0)
-                    tma_store(piece, &map_c, row + rank * ROWS + warp / 4 * 64, column + p * 32);
+                if (threadIdx.x % 128 == 0)
+                    tma_store(piece, &map_c, row + rank * ROWS + warp / 4 * 64,
+                              column + e / 16 * 32);
             }
         }
         if (threadIdx.x % 128 == 0) TMA_STORE_WAIT(0);
@@ -110,17 +99,6 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
 #else
     elsewhere(M, N, K, alpha, A, B, beta, C);
 #endif
-}
-
-/* X, or a copy of it whose rows begin at multiples of 16 bytes. */
-static const half *aligned(const half *X, int rows, int columns, size_t *pitch)
-{
-    const size_t bytes = 2ull * columns;
-    void *copy;
-    *pitch = (bytes + 15) / 16 * 16;
-    if (*pitch == bytes || cudaMallocAsync(&copy, rows * *pitch, 0)) return X;
-    cudaMemcpy2DAsync(copy, *pitch, X, bytes, bytes, rows, cudaMemcpyDeviceToDevice, 0);
-    return (const half *)copy;
 }
 
 static void multiply(int M, int N, int K, float alpha, const half *A, const half *B, float beta,

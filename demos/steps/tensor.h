@@ -219,6 +219,17 @@ static inline CUtensorMap map_of(const void *X, int size, int rows, int columns,
     return map;
 }
 
+/* X, or a copy of it, whose rows begin at multiples of 16 bytes. */
+static inline const half *aligned(const half *X, int rows, int columns, size_t *pitch)
+{
+    const size_t bytes = 2ull * columns;
+    void *copy;
+    *pitch = (bytes + 15) / 16 * 16;
+    if (*pitch == bytes || cudaMallocAsync(&copy, rows * *pitch, 0)) return X;
+    cudaMemcpy2DAsync(copy, *pitch, X, bytes, bytes, rows, cudaMemcpyDeviceToDevice, 0);
+    return (const half *)copy;
+}
+
 static inline int multiprocessors(void)
 {
     int count = 1;
