@@ -1,14 +1,12 @@
 /* 14_mma.cu - half in, float out: mma.sync, with ldmatrix and cp.async. For 8.0 and later.
    Bottleneck: copies. A thread moves 32 halves a tile, one at a time, and tensor cores wait for them.
    Changes:    copies of 16 bytes, two stages ahead; ldmatrix; C is stored straight from registers.
-   Expected:   bank conflicts bind: the 8 rows of a matrix, 128 bytes apart, lie in the same banks.
+   Expected:   bank conflicts bind: the 8 rows of a matrix, 128 or 256 bytes apart, share banks.
    came:       */
-#include "tensor.h" /* ldmatrix, mma, store, elsewhere */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 128, DEPTH = 64, STAGES = 3, THREADS = 256 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = 2 * STAGES * STAGE };
-/* Where element (i, j) of a tile is, j % 8 = 0: in HIGH rows of 64 halves, then come the next 64. */
-#define AT(high, i, j) ((j) / 64 * (high)*64 + (i)*64 + (j) % 64)
 
 /* A tile of X from (row, column) on, HIGH x WIDE, zeros beyond the edges: they add nothing to a sum. */
 __device__ __forceinline__ void load(half *to, const half *X, int rows, int columns, int row,
@@ -18,7 +16,7 @@ __device__ __forceinline__ void load(half *to, const half *X, int rows, int colu
         int i = e / (wide / 8), j = e % (wide / 8) * 8;
         bool inside = row + i < rows && column + j < columns;
         const half *from = inside ? X + (size_t)(row + i) * columns + column + j : X;
-        __pipeline_memcpy_async(to + AT(high, i, j), from, 16, inside ? 0 : 16);
+        __pipeline_memcpy_async(to + i * wide + j, from, 16, inside ? 0 : 16);
     }
 }
 
@@ -38,22 +36,19 @@ __global__ void __launch_bounds__(THREADS, 2)
         int next = (s + STAGES - 1) * DEPTH;
         if (s >= 0) __pipeline_wait_prior(STAGES - 2);
         __syncthreads(); /* stage s is complete, and nobody reads the one before */
-        if (next < K) {
-            load(to, A, M, K, row, next, ROWS, DEPTH);
-            load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
-        }
+        if (next < K) load(to, A, M, K, row, next, ROWS, DEPTH);
+        if (next < K) load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
         __pipeline_commit();
         for (int l = 0; s >= 0 && l < DEPTH; l += 16) {
             int i = lane % 16, j = lane / 16 * 8; /* of the row whose address it gives */
             for (int t = 0; t < 2; t++)
-                ldmatrix(y[t], at + A_SIZE + AT(DEPTH, l + i, left + 16 * t + j), true);
+                ldmatrix(y[t], at + A_SIZE + (l + i) * COLS + left + 16 * t + j, true);
             for (int t = 0; t < 4; t++) {
-                ldmatrix(x, at + AT(ROWS, up + 16 * t + i, l + j), false);
+                ldmatrix(x, at + (up + 16 * t + i) * DEPTH + l + j, false);
                 for (int u = 0; u < 4; u++) mma(sum[t][u], x, y[u / 2] + u % 2 * 2);
             }
         }
     }
-#pragma unroll
     for (int e = 0; e < 64; e++) {
         int i = row + up + e / 16 * 16 + e / 2 % 2 * 8 + lane / 4;
         int j = column + left + e / 4 % 4 * 8 + lane % 4 * 2 + e % 2;

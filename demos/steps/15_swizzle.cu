@@ -3,7 +3,7 @@
    Changes:    in row i the 16 bytes that belong at place p of eight lie at p ^ i % 8. That is all.
    Expected:   one pass, and tensor cores bind, by mma.sync: 60 % of 989, which only wgmma gets.
    came:       */
-#include "tensor.h" /* ldmatrix, mma, store, elsewhere */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 128, DEPTH = 64, STAGES = 3, THREADS = 256 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = 2 * STAGES * STAGE };
@@ -38,10 +38,8 @@ __global__ void __launch_bounds__(THREADS, 2)
         int next = (s + STAGES - 1) * DEPTH;
         if (s >= 0) __pipeline_wait_prior(STAGES - 2);
         __syncthreads(); /* stage s is complete, and nobody reads the one before */
-        if (next < K) {
-            load(to, A, M, K, row, next, ROWS, DEPTH);
-            load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
-        }
+        if (next < K) load(to, A, M, K, row, next, ROWS, DEPTH);
+        if (next < K) load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
         __pipeline_commit();
         for (int l = 0; s >= 0 && l < DEPTH; l += 16) {
             int i = lane % 16, j = lane / 16 * 8; /* of the row whose address it gives */
@@ -53,7 +51,6 @@ __global__ void __launch_bounds__(THREADS, 2)
             }
         }
     }
-#pragma unroll
     for (int e = 0; e < 64; e++) {
         int i = row + up + e / 16 * 16 + e / 2 % 2 * 8 + lane / 4;
         int j = column + left + e / 4 % 4 * 8 + lane % 4 * 2 + e % 2;

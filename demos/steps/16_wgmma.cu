@@ -3,7 +3,7 @@
    Changes:    4 warps begin a product of 64 x 128 x 16 whose operands stay where copies left them.
    Expected:   the threads that copy wait for the product, and the product for copies: 50 %.
    came:       */
-#include "tensor.h" /* wgmma_128, descriptor, store, elsewhere */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 128, DEPTH = 64, STAGES = 3, THREADS = 256 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = 2 * STAGES * STAGE };
@@ -38,10 +38,8 @@ __global__ void __launch_bounds__(THREADS, 2)
         if (s >= 0) __pipeline_wait_prior(STAGES - 2);
         FENCE();         /* tensor cores see the copies */
         __syncthreads(); /* stage s is complete, and nobody reads the one before */
-        if (next < K) {
-            load(to, A, M, K, row, next, ROWS, DEPTH);
-            load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
-        }
+        if (next < K) load(to, A, M, K, row, next, ROWS, DEPTH);
+        if (next < K) load(to + A_SIZE, B, K, N, next, column, DEPTH, COLS);
         __pipeline_commit();
         if (s < 0) continue;
         WGMMA_BEGIN();
@@ -52,7 +50,6 @@ __global__ void __launch_bounds__(THREADS, 2)
         WGMMA_WAIT(0);
     }
     SUMS_ARE_DONE(sum, COLS / 2);
-#pragma unroll
     for (int e = 0; e < COLS / 2; e++) {
         int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
         int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;

@@ -3,7 +3,7 @@
    Changes:    a tensor map knows the matrix; a request is a tile, and a barrier counts its bytes.
    Expected:   a stage costs 3 requests. But all threads still meet at each stage: some 10 % more.
    came:       */
-#include "tensor.h" /* tma_load, barrier_wait, wgmma_128, map_of */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 128, DEPTH = 64, STAGES = 3, THREADS = 256 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2 * STAGE + 8) };
@@ -11,7 +11,7 @@ enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2
 /* Grid N/128 x M/128. Warp w has rows 16 w to 16 w + 15 of the tile of C. */
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
-           const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b)
+           MAP a, MAP b)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) half stages[];
@@ -30,9 +30,9 @@ __global__ void __launch_bounds__(THREADS, 2)
         __syncthreads(); /* stage s is complete, and nobody reads the one before */
         if (threadIdx.x == 0 && next < K) {
             barrier_expect(now, 2 * STAGE);
-            tma_load(to, &map_a, row, next, now);
+            tma_load(to, &a, row, next, now);
             for (int j = 0; j < COLS; j += 64)
-                tma_load(to + A_SIZE + j * DEPTH, &map_b, next, column + j, now);
+                tma_load(to + A_SIZE + j * DEPTH, &b, next, column + j, now);
         }
         if (s < 0) continue;
         WGMMA_BEGIN();
@@ -43,7 +43,6 @@ __global__ void __launch_bounds__(THREADS, 2)
         WGMMA_WAIT(0);
     }
     SUMS_ARE_DONE(sum, COLS / 2);
-#pragma unroll
     for (int e = 0; e < COLS / 2; e++) {
         int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
         int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;

@@ -4,7 +4,7 @@
                These have the copiers' registers too, for 64 x 256 of C: 1.3 times the work a byte.
    Expected:   tensor cores always have the next product: 70 %. Then waiting for L2, and stores.
    came:       */
-#include "tensor.h" /* tma_load, barrier_arrive, wgmma_256 */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 256, DEPTH = 64, STAGES = 4, THREADS = 384 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2 * STAGE + 16) };
@@ -12,7 +12,7 @@ enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2
 /* Grid N/256 x M/128. Warp w from 0 on, after four others, has rows 16 w to 16 w + 15 of the tile of C. */
 __global__ void __launch_bounds__(THREADS, 1)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
-           const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b)
+           MAP a, MAP b)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) half stages[];
@@ -31,9 +31,9 @@ __global__ void __launch_bounds__(THREADS, 1)
             barrier *now = full + s % STAGES;
             barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* first at once */
             barrier_expect(now, 2 * STAGE);
-            tma_load(to, &map_a, row, k, now);
+            tma_load(to, &a, row, k, now);
             for (int j = 0; j < COLS; j += 64)
-                tma_load(to + A_SIZE + j * DEPTH, &map_b, k, column + j, now);
+                tma_load(to + A_SIZE + j * DEPTH, &b, k, column + j, now);
         }
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");

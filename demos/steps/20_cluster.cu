@@ -3,24 +3,24 @@
    Changes:    two blocks above each other form a cluster. Each copies half of their tile of B, to both.
    Expected:   32 KB a block and stage, and 10 % more. Then the stores, in pieces of 4 bytes, bind.
    came:       */
-#include "tensor.h" /* tma_multicast, barrier_arrive_in */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 256, DEPTH = 64, STAGES = 4, THREADS = 384, PAIR = 2, BAND = 8 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2 * STAGE + 16) };
 
-/* The place of a pair of tiles: they go down in bands of BAND rows of pairs, then to the right. */
-__device__ __forceinline__ void place(int pair, int M, int N, int *row, int *column)
+/* The place of a pair of tiles, of that of block RANK in it: pairs go down in bands of BAND rows of pairs, then to the right. */
+__device__ __forceinline__ void place(int pair, int rank, int M, int N, int *row, int *column)
 {
     int down = (M + PAIR * ROWS - 1) / (PAIR * ROWS), across = (N + COLS - 1) / COLS;
     int band = pair / (BAND * across), at = pair - band * BAND * across;
     int high = min(BAND, down - band * BAND);
-    *row = (band * BAND + at % high) * PAIR * ROWS, *column = at / high * COLS;
+    *row = (band * BAND + at % high) * PAIR * ROWS + rank * ROWS, *column = at / high * COLS;
 }
 
 /* A grid of pairs. Warp w from 0 on, after four others, has rows 16 w to 16 w + 15 of a tile of C. */
 __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
-           const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b)
+           MAP a, MAP b)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) half stages[];
@@ -36,22 +36,22 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     if (warp < 0) { /* four warps give registers away, and one of their threads copies */
         PTX("setmaxnreg.dec.sync.aligned.u32 40;");
         for (; threadIdx.x == 0 && pair < pairs; pair += gridDim.x / PAIR) {
-            place(pair, M, N, &row, &column);
+            place(pair, rank, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *to = stages + s % STAGES * STAGE;
                 barrier *now = full + s % STAGES;
                 barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* first at once */
                 barrier_expect(now, 2 * STAGE);
-                tma_load(to, &map_a, row + rank * ROWS, k, now);
+                tma_load(to, &a, row, k, now);
                 for (int j = mine; j < mine + COLS / PAIR; j += 64)
-                    tma_multicast(to + A_SIZE + j * DEPTH, &map_b, k, column + j, now, 3);
+                    tma_multicast(to + A_SIZE + j * DEPTH, &b, k, column + j, now, 3);
             }
         }
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
         for (; pair < pairs; pair += gridDim.x / PAIR) {
             float sum[COLS / 2] = {0};
-            place(pair, M, N, &row, &column);
+            place(pair, rank, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *at = stages + s % STAGES * STAGE;
                 barrier_wait(full + s % STAGES, s / STAGES % 2);
@@ -68,7 +68,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
             SUMS_ARE_DONE(sum, COLS / 2);
 #pragma unroll
             for (int e = 0; e < COLS / 2; e++) {
-                int i = row + rank * ROWS + warp * 16 + e / 2 % 2 * 8 + lane / 4;
+                int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
                 int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
                 store(C, M, N, i, j, alpha * sum[e], beta);
             }

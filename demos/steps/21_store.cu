@@ -4,26 +4,25 @@
                are off 16 bytes, A and B are copied so that they are not, and C is stored as before.
    Expected:   5 % more at 4096. Then what binds is power, as it does cuBLAS.
    came:       */
-#include "tensor.h" /* tma_store, FENCE */
+#include "tensor.h"
 
 enum { ROWS = 128, COLS = 256, DEPTH = 64, STAGES = 4, THREADS = 384, PAIR = 2, BAND = 8 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, PIECE = 64 * 32 };
 enum { BYTES = STAGES * (2 * STAGE + 16) + 4 * PIECE * 4 };
 
-/* The place of a pair of tiles: they go down in bands of BAND rows of pairs, then to the right. */
-__device__ __forceinline__ void place(int pair, int M, int N, int *row, int *column)
+/* The place of a pair of tiles, of that of block RANK in it: pairs go down in bands of BAND rows of pairs, then to the right. */
+__device__ __forceinline__ void place(int pair, int rank, int M, int N, int *row, int *column)
 {
     int down = (M + PAIR * ROWS - 1) / (PAIR * ROWS), across = (N + COLS - 1) / COLS;
     int band = pair / (BAND * across), at = pair - band * BAND * across;
     int high = min(BAND, down - band * BAND);
-    *row = (band * BAND + at % high) * PAIR * ROWS, *column = at / high * COLS;
+    *row = (band * BAND + at % high) * PAIR * ROWS + rank * ROWS, *column = at / high * COLS;
 }
 
 /* A grid of pairs. Warp w from 0 on, after four others, has rows 16 w to 16 w + 15 of a tile of C. */
 __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
-           const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-           const __grid_constant__ CUtensorMap map_c)
+           MAP a, MAP b, MAP c)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) half stages[];
@@ -39,22 +38,22 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     if (warp < 0) { /* four warps give registers away, and one of their threads copies */
         PTX("setmaxnreg.dec.sync.aligned.u32 40;");
         for (; threadIdx.x == 0 && pair < pairs; pair += gridDim.x / PAIR) {
-            place(pair, M, N, &row, &column);
+            place(pair, rank, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *to = stages + s % STAGES * STAGE;
                 barrier *now = full + s % STAGES;
                 barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* first at once */
                 barrier_expect(now, 2 * STAGE);
-                tma_load(to, &map_a, row + rank * ROWS, k, now);
+                tma_load(to, &a, row, k, now);
                 for (int j = mine; j < mine + COLS / PAIR; j += 64)
-                    tma_multicast(to + A_SIZE + j * DEPTH, &map_b, k, column + j, now, 3);
+                    tma_multicast(to + A_SIZE + j * DEPTH, &b, k, column + j, now, 3);
             }
         }
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
         for (; pair < pairs; pair += gridDim.x / PAIR) {
             float sum[COLS / 2] = {0};
-            place(pair, M, N, &row, &column);
+            place(pair, rank, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *at = stages + s % STAGES * STAGE;
                 barrier_wait(full + s % STAGES, s / STAGES % 2);
@@ -72,7 +71,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
             bool by_tma = beta == 0 && N % 4 == 0; /* it reads nothing, and stores 16 bytes */
 #pragma unroll
             for (int e = 0; !by_tma && e < COLS / 2; e++) {
-                int i = row + rank * ROWS + warp * 16 + e / 2 % 2 * 8 + lane / 4;
+                int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
                 int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;
                 store(C, M, N, i, j, alpha * sum[e], beta);
             }
@@ -88,8 +87,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
                 FENCE();
                 FOUR_WARPS_SYNC(warp / 4); /* the piece is complete */
                 if (threadIdx.x % 128 == 0)
-                    tma_store(piece, &map_c, row + rank * ROWS + warp / 4 * 64,
-                              column + e / 16 * 32);
+                    tma_store(piece, &c, row + warp / 4 * 64, column + e / 16 * 32);
             }
         }
         if (threadIdx.x % 128 == 0) TMA_STORE_WAIT(0);
@@ -110,8 +108,8 @@ static void multiply(int M, int N, int K, float alpha, const half *A, const half
     size_t pitch_a, pitch_b;
     const half *a = aligned(A, M, K, &pitch_a), *b = aligned(B, K, N, &pitch_b);
     CUtensorMap map_a = map_of(a, 2, M, K, pitch_a, ROWS);
-    CUtensorMap map_b = map_of(b, 2, K, N, pitch_b, DEPTH);
-    CUtensorMap map_c = map_of(C, 4, M, N, 4ull * N, 64);
+    CUtensorMap map_b = map_of(b, 2, K, N, pitch_b, DEPTH),
+                map_c = map_of(C, 4, M, N, 4ull * N, 64);
     kernel<<<blocks, THREADS, bytes>>>(M, N, K, alpha, A, B, beta, C, map_a, map_b, map_c);
     if (a != A) cudaFreeAsync((void *)a, 0);
     if (b != B) cudaFreeAsync((void *)b, 0);

@@ -25,12 +25,13 @@ static const int default_sizes[][3] = {{1, 1, 1},          {3, 5, 7},         {3
                                        {100, 36, 1000},    {264, 136, 72},    {1024, 1024, 1024},
                                        {2048, 2048, 2048}, {4096, 4096, 4096}};
 
+static const char *program; /* its name */
+
 #define CHECK(call) check(call, #call)
 
 static void check(cudaError_t error, const char *call)
 {
-    if (error)
-        fprintf(stderr, "%s: %s: %s\n", __BASE_FILE__, call, cudaGetErrorString(error)), exit(2);
+    if (error) fprintf(stderr, "%s: %s: %s\n", program, call, cudaGetErrorString(error)), exit(2);
 }
 
 typedef void (*product)(int M, int N, int K, out_t alpha, const in_t *A, const in_t *B, out_t beta,
@@ -52,7 +53,7 @@ static void cublas(int M, int N, int K, out_t alpha, const in_t *A, const in_t *
     if (!status)
         status = cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, in, N, A, in, K,
                               &beta, C, out, N, sums, CUBLAS_GEMM_DEFAULT);
-    if (status) fprintf(stderr, "%s: cuBLAS: status %d\n", __BASE_FILE__, status), exit(2);
+    if (status) fprintf(stderr, "%s: cuBLAS: status %d\n", program, status), exit(2);
 }
 static product other = cublas;
 #else
@@ -63,13 +64,13 @@ static double random_number(void) /* from -1 to 1 */
 {
     static unsigned long long state = 1;
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return ldexp((double)(long long)state, -63);
+    return (double)(long long)state * 1.08420217248550443e-19; /* 2^-63 */
 }
 
 static void *host_memory(size_t bytes)
 {
     void *p = malloc(bytes);
-    if (!p) fprintf(stderr, "%s: no host memory for %zu bytes\n", __BASE_FILE__, bytes), exit(2);
+    if (!p) fprintf(stderr, "%s: no host memory for %zu bytes\n", program, bytes), exit(2);
     return memset(p, 0xff, bytes); /* NaN */
 }
 
@@ -151,8 +152,8 @@ static bool measure(int M, int N, int K, FILE *csv)
     printf("%8s\n", right ? "ok" : "WRONG");
     fflush(stdout); /* the next size may take long */
     if (csv)
-        fprintf(csv, "%s,%d,%d,%d,%.5f,%.4f,%.4f,%.4f,%s\n", __BASE_FILE__, M, N, K, ms, rate,
-                error, part, right ? "ok" : "WRONG");
+        fprintf(csv, "%s,%d,%d,%d,%.5f,%.4f,%.4f,%.4f,%s\n", program, M, N, K, ms, rate, error,
+                part, right ? "ok" : "WRONG");
     CHECK(cudaFree(d_in)), CHECK(cudaFree(d_out)), free(in), free(out);
     return right;
 }
@@ -161,12 +162,13 @@ static bool measure(int M, int N, int K, FILE *csv)
 static int end(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    return fprintf(stderr, "%s: standard output: %s\n", __BASE_FILE__, strerror(errno)), 1;
+    return fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno)), 1;
 }
 
 int main(int argc, char **argv)
 {
     int given[3], count = 0, wrong = 0;
+    program = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
     const char *path = NULL;
     if (ftell(stdout) < 0 && errno == EBADF) return perror("standard output"), 1;
     for (int n = 1; n < argc; n++) {
@@ -175,7 +177,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h")) {
             printf("usage: %s [M N K] [--csv FILE]\n"
                    "Checks C = alpha A B + beta C by %s at %d sizes or at one, and times it.\n",
-                   argv[0], __BASE_FILE__, SIZES);
+                   argv[0], program, SIZES);
             return end(0);
         }
         if (!strcmp(argv[n], "--csv") && n + 1 < argc) {
@@ -192,16 +194,15 @@ int main(int argc, char **argv)
     FILE *csv = path ? fopen(path, "w") : NULL; /* before the work, not after it */
     if (path && !csv) return perror(path), 2;
     if (csv) fprintf(csv, "step,M,N,K,ms,tflops,error,of_cublas,verdict\n");
-    printf("%s on %s%s\n     M     N     K          ms    TFLOP/s      error%s  result\n",
-           __BASE_FILE__, device.name, ON_CPU ? "; times are CPU times" : "",
-           other ? "  of cuBLAS" : "");
+    printf("%s on %s%s\n     M     N     K          ms    TFLOP/s      error%s  result\n", program,
+           device.name, ON_CPU ? "; times are CPU times" : "", other ? "  of cuBLAS" : "");
     if (count)
         wrong = !measure(given[0], given[1], given[2], csv);
     else
         for (const int(*s)[3] = default_sizes; s < default_sizes + SIZES; s++)
             wrong += !measure((*s)[0], (*s)[1], (*s)[2], csv);
     CHECK(cudaDeviceReset());
-    if (csv && (ferror(csv) | fclose(csv))) return perror(path), 1;
+    if (csv && (ferror(csv) | fclose(csv))) wrong++, perror(path);
     printf("Test %s\n", wrong ? "FAILED" : "PASSED");
     return end(wrong > 0);
 }

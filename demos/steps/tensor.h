@@ -1,11 +1,13 @@
-/* tensor.h - what steps 14 to 21 share: instructions of PTX as functions of C, and the plain kernel for
+/* tensor.h - what steps 13 to 21 share: instructions of PTX as functions of C, and the plain kernel for
    devices that have none of them. Sections are those of the PTX ISA. */
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #ifdef __CUCC__
 typedef int CUtensorMap; /* the CPU runner has none: there steps 16 to 21 run elsewhere() */
+#define MAP [[maybe_unused]] const CUtensorMap
 #else
 #include <cudaTypedefs.h>
+#define MAP const __grid_constant__ CUtensorMap /* a parameter of a kernel that has an address */
 #endif
 
 typedef half in_t;
