@@ -34,26 +34,30 @@ void special_mma(float &d0, float &d1, float &d2, float &d3, const unsigned int 
                  const unsigned int (&b)[k / 8], const float (&c)[4])
 {
     whole_warp("mma.sync");
-    struct registers {
-        const unsigned int *a, *b;
-    } mine = {a, b};
+    struct numbers {
+        float up[k / 4], down[k / 4],
+            column[k / 4]; /* of the lane's two rows of A, its column of B */
+    } mine;
+    for (int i = 0; i < k / 4; i++) {
+        mine.up[i] = widen<fraction_bits>((unsigned short)(a[i / 2 * 2] >> 16 * (i % 2)));
+        mine.down[i] = widen<fraction_bits>((unsigned short)(a[i / 2 * 2 + 1] >> 16 * (i % 2)));
+        mine.column[i] = widen<fraction_bits>((unsigned short)(b[i / 2] >> 16 * (i % 2)));
+    }
     const uint64_t *lanes = warp_gather(0xffffffffu, (uint64_t)(uintptr_t)&mine);
     int lane = lane_number();
-    auto of = [=](int other) { return (const registers *)(uintptr_t)lanes[other]; };
-    auto value = [](unsigned int word, int i) {
-        return (double)widen<fraction_bits>((unsigned short)(word >> 16 * i));
-    };
     double sum[4] = {c[0], c[1], c[2], c[3]};
-    for (int t = 0; t < 4; t++)
-        for (int i = 0; i < k / 4; i++) { /* the two k of half of a register, of both rows */
-            double up = value(of(lane / 4 * 4 + t)->a[i / 2 * 2], i % 2);
-            double down = value(of(lane / 4 * 4 + t)->a[i / 2 * 2 + 1], i % 2);
-            double left = value(of(lane % 4 * 8 + t)->b[i / 2], i % 2);
-            double right = value(of(lane % 4 * 8 + 4 + t)->b[i / 2], i % 2);
-            sum[0] += up * left, sum[1] += up * right, sum[2] += down * left,
-                sum[3] += down * right;
+    for (int t = 0; t < 4; t++) {
+        const numbers *rows = (const numbers *)(uintptr_t)lanes[lane / 4 * 4 + t];
+        const numbers *left = (const numbers *)(uintptr_t)lanes[lane % 4 * 8 + t];
+        const numbers *right = (const numbers *)(uintptr_t)lanes[lane % 4 * 8 + 4 + t];
+        for (int i = 0; i < k / 4; i++) {
+            sum[0] += (double)rows->up[i] * left->column[i];
+            sum[1] += (double)rows->up[i] * right->column[i];
+            sum[2] += (double)rows->down[i] * left->column[i];
+            sum[3] += (double)rows->down[i] * right->column[i];
         }
-    __syncwarp(); /* nobody reads a and b any more */
+    }
+    __syncwarp(); /* nobody reads mine any more */
     d0 = (float)sum[0], d1 = (float)sum[1], d2 = (float)sum[2], d3 = (float)sum[3];
 }
 } // namespace cucc
