@@ -17,7 +17,7 @@ __device__ __forceinline__ void load(half *to, const half *X, int rows, int colu
     for (int e = threadIdx.x; e < high * wide / 8; e += THREADS) {
         int i = e / (wide / 8), j = e % (wide / 8) * 8;
         bool inside = row + i < rows && column + j < columns;
-        const half *from = inside ? X + (size_t)(row + i) * columns + column + j : X;
+        const half *from = inside ? X + (size_t)(row + i) * PITCH(columns) + column + j : X;
         __pipeline_memcpy_async(to + AT(high, i, j), from, 16, inside ? 0 : 16);
     }
 }
@@ -31,10 +31,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int row = blockIdx.y * ROWS, column = blockIdx.x * COLS;
     float sum[COLS / 2] = {0};
-    if ((K | N) % 8) return elsewhere(M, N, K, alpha, A, B, beta, C); /* rows are off 16 bytes */
-    for (int s = 1 - STAGES; s * DEPTH < K; s++) {
+    for (int s = 1 - STAGES, next = 0; s * DEPTH < K; s++, next += DEPTH) {
         half *to = stages + (s + STAGES - 1) % STAGES * STAGE, *at = stages + s % STAGES * STAGE;
-        int next = (s + STAGES - 1) * DEPTH;
         if (s >= 0) __pipeline_wait_prior(STAGES - 2);
         FENCE();         /* tensor cores see the copies */
         __syncthreads(); /* stage s is complete, and nobody reads the one before */
@@ -63,9 +61,11 @@ __global__ void __launch_bounds__(THREADS, 2)
 static void multiply(int M, int N, int K, float alpha, const half *A, const half *B, float beta,
                      float *C)
 {
+    const half *a = aligned(A, M, K), *b = aligned(B, K, N);
     dim3 grid((N + COLS - 1) / COLS, (M + ROWS - 1) / ROWS);
     int bytes = shared_memory((const void *)kernel, BYTES);
-    kernel<<<grid, THREADS, bytes>>>(M, N, K, alpha, A, B, beta, C);
+    kernel<<<grid, THREADS, bytes>>>(M, N, K, alpha, a, b, beta, C);
+    release(a, A), release(b, B);
 }
 
 #include "harness.h" /* main: checks multiply() and times it */

@@ -24,6 +24,10 @@ __device__ __forceinline__ void store(float *C, int M, int N, int i, int j, floa
     if (i < M && j < N) *to = beta == 0 ? value : value + beta * *to;
 }
 
+/* Of rows of n halves: how many there are from one to the next, so that each begins at a multiple of 16
+   bytes. Kernels take for granted that rows of A and B do, and that zeros lie between. */
+#define PITCH(n) (((n) + 7) / 8 * 8)
+
 /* C = alpha A B + beta C by any grid: its threads take elements by turns, as in step 2. */
 __device__ inline void elsewhere(int M, int N, int K, float alpha, const half *A, const half *B,
                                  float beta, float *C)
@@ -31,9 +35,10 @@ __device__ inline void elsewhere(int M, int N, int K, float alpha, const half *A
     long long block = blockIdx.y * gridDim.x + blockIdx.x,
               step = gridDim.x * gridDim.y * blockDim.x;
     for (long long e = block * blockDim.x + threadIdx.x; e < (long long)M * N; e += step) {
-        const half *a = A + e / N * K, *b = B + e % N;
+        const half *a = A + e / N * PITCH(K), *b = B + e % N;
         float sum = 0;
-        for (int k = 0; k < K; k++) sum += __half2float(a[k]) * __half2float(b[(size_t)k * N]);
+        for (int k = 0; k < K; k++)
+            sum += __half2float(a[k]) * __half2float(b[(size_t)k * PITCH(N)]);
         store(C, M, N, (int)(e / N), (int)(e % N), alpha * sum, beta);
     }
 }
@@ -70,10 +75,11 @@ __device__ __forceinline__ void mma(float *c, const unsigned *a, const unsigned 
 /* ---- 9.0a: four warps ("wgmma.mma_async", "Matrix Descriptor Format") --------------------------- */
 
 /* Of a tile of rows of 128 bytes, whose 16 bytes at p lie at p ^ row % 8: where it is, the distance of its
-   groups of 64 columns if a product reads several, and that of 8 rows, in bytes. */
+   groups of 64 columns if a product reads several, and that of 8 rows, in bytes. Above 18 bits
+   an address has the block's number in its cluster. */
 __device__ __forceinline__ unsigned long long descriptor(const half *tile, int columns)
 {
-    return SHARED(tile) / 16 | columns / 16ull << 16 | 1024 / 16ull << 32 | 1ull << 62;
+    return (SHARED(tile) & 0x3ffff) / 16 | columns / 16ull << 16 | 1024 / 16ull << 32 | 1ull << 62;
 }
 
 /* c += a b while the threads go on: 64 x 128 x 16 or 64 x 256 x 16, of A rows, of B columns lie side by
@@ -198,15 +204,15 @@ __device__ __forceinline__ void tma_store(const float *from, const CUtensorMap *
 #define CLUSTER(blocks)
 #endif
 
-/* A map of X, on the device, of rows of `columns` elements of `size` bytes (2: half, 4: float), `pitch` bytes
-   apart, a multiple of 16. Its tiles are `high` rows of 128 bytes, which lie as in descriptor(). */
-static inline CUtensorMap map_of(const void *X, int size, int rows, int columns, size_t pitch,
-                                 int high)
+/* A map of X, on the device, of rows of `columns` elements of `size` bytes (2: half, 4: float) that begin at
+   multiples of 16 bytes. Its tiles are `high` rows of 128 bytes, which lie as in descriptor(). */
+static inline CUtensorMap map_of(const void *X, int size, int rows, int columns, int high)
 {
     CUtensorMap map = {};
 #ifndef __CUCC__
     static PFN_cuTensorMapEncodeTiled_v12000 encode; /* the driver's function: no -lcuda */
-    const cuuint64_t sizes[] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitches[] = {pitch};
+    const cuuint64_t sizes[] = {(cuuint64_t)columns, (cuuint64_t)rows};
+    const cuuint64_t pitches[] = {((cuuint64_t)size * columns + 15) / 16 * 16};
     const cuuint32_t box[] = {128u / size, (cuuint32_t)high}, step[] = {1, 1};
     if (!encode)
         cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, 0);
@@ -216,20 +222,24 @@ static inline CUtensorMap map_of(const void *X, int size, int rows, int columns,
                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 #else
-    (void)X, (void)size, (void)rows, (void)columns, (void)pitch, (void)high;
+    (void)X, (void)size, (void)rows, (void)columns, (void)high;
 #endif
     return map;
 }
 
-/* X, or a copy of it, whose rows begin at multiples of 16 bytes. */
-static inline const half *aligned(const half *X, int rows, int columns, size_t *pitch)
+/* X, if its rows are PITCH apart, or a copy whose rows are. Gives a copy back. */
+static inline const half *aligned(const half *X, int rows, int columns)
 {
-    const size_t bytes = 2ull * columns;
+    const size_t bytes = sizeof(half) * columns, pitch = sizeof(half) * PITCH(columns);
     void *copy;
-    *pitch = (bytes + 15) / 16 * 16;
-    if (*pitch == bytes || cudaMallocAsync(&copy, rows * *pitch, 0)) return X;
-    cudaMemcpy2DAsync(copy, *pitch, X, bytes, bytes, rows, cudaMemcpyDeviceToDevice, 0);
+    if (pitch == bytes || cudaMallocAsync(&copy, rows * pitch, 0)) return X;
+    cudaMemsetAsync(copy, 0, rows * pitch, 0);
+    cudaMemcpy2DAsync(copy, pitch, X, bytes, bytes, rows, cudaMemcpyDeviceToDevice, 0);
     return (const half *)copy;
+}
+static inline void release(const half *copy, const half *X)
+{
+    if (copy != X) cudaFreeAsync((void *)copy, 0);
 }
 
 static inline int multiprocessors(void)
