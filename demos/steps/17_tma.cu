@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     barrier *full = (barrier *)(stages + STAGES * STAGE);
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int row = blockIdx.y * ROWS, column = blockIdx.x * COLS;
-    float sum[COLS / 2] = {0};
+    float sum[COLS / 2]; /* the first product does not read it */
     for (int n = 0; threadIdx.x == 0 && n < STAGES; n++) barrier_init(full + n, 1);
     FENCE(); /* copies see the barriers */
     for (int s = 1 - STAGES, next = 0; s * DEPTH < K; s++, next += DEPTH) {
@@ -36,11 +36,11 @@ __global__ void __launch_bounds__(THREADS, 2)
         WGMMA_BEGIN();
         for (int l = 0; l < DEPTH; l += 16)
             wgmma_128(sum, descriptor(at + warp / 4 * 64 * 64 + l, 16),
-                      descriptor(at + A_SIZE + l * 64, DEPTH * 128));
+                      descriptor(at + A_SIZE + l * 64, DEPTH * 128), s + l > 0);
         WGMMA_END();
         WGMMA_WAIT(0);
     }
-    SUMS_ARE_DONE(sum, COLS / 2);
+    SUMS_ARE_DONE(sum, COLS / 2, K);
     for (int e = 0; e < COLS / 2; e++) {
         int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;
         int j = column + e / 4 * 8 + lane % 4 * 2 + e % 2;

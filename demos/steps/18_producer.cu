@@ -36,20 +36,20 @@ __global__ void __launch_bounds__(THREADS, 1)
         }
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
-        float sum[COLS / 2] = {0};
+        float sum[COLS / 2]; /* the first product does not read it */
         for (int k = 0; k < K; k += DEPTH, s++) {
             half *at = stages + s % STAGES * STAGE;
             barrier_wait(full + s % STAGES, s / STAGES % 2);
             WGMMA_BEGIN();
             for (int l = 0; l < DEPTH; l += 16)
                 wgmma_256(sum, descriptor(at + warp / 4 * 64 * 64 + l, 16),
-                          descriptor(at + A_SIZE + l * 64, DEPTH * 128));
+                          descriptor(at + A_SIZE + l * 64, DEPTH * 128), k + l > 0);
             WGMMA_END();
             WGMMA_WAIT(1); /* for the product of the stage before */
             if (lane == 0 && k > 0) barrier_arrive(empty + (s - 1) % STAGES);
         }
         WGMMA_WAIT(0);
-        SUMS_ARE_DONE(sum, COLS / 2);
+        SUMS_ARE_DONE(sum, COLS / 2, K);
 #pragma unroll
         for (int e = 0; e < COLS / 2; e++) {
             int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;

@@ -49,7 +49,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     } else {
         PTX("setmaxnreg.inc.sync.aligned.u32 232;");
         for (; pair < pairs; pair += gridDim.x / PAIR) {
-            float sum[COLS / 2] = {0};
+            float sum[COLS / 2]; /* the first product does not read it */
             place(pair, rank, M, N, &row, &column);
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *at = stages + s % STAGES * STAGE;
@@ -57,14 +57,14 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
                 WGMMA_BEGIN();
                 for (int l = 0; l < DEPTH; l += 16)
                     wgmma_256(sum, descriptor(at + warp / 4 * 64 * 64 + l, 16),
-                              descriptor(at + A_SIZE + l * 64, DEPTH * 128));
+                              descriptor(at + A_SIZE + l * 64, DEPTH * 128), k + l > 0);
                 WGMMA_END();
                 WGMMA_WAIT(1); /* for the product of the stage before */
                 if (lane < PAIR && k > 0) barrier_arrive_in(empty + (s - 1) % STAGES, lane);
             }
             WGMMA_WAIT(0);
             if (lane < PAIR && K > 0) barrier_arrive_in(empty + (s - 1) % STAGES, lane);
-            SUMS_ARE_DONE(sum, COLS / 2);
+            SUMS_ARE_DONE(sum, COLS / 2, K);
 #pragma unroll
             for (int e = 0; e < COLS / 2; e++) {
                 int i = row + warp * 16 + e / 2 % 2 * 8 + lane / 4;

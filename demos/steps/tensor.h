@@ -82,44 +82,49 @@ __device__ __forceinline__ unsigned long long descriptor(const half *tile, int c
     return (SHARED(tile) & 0x3ffff) / 16 | columns / 16ull << 16 | 1024 / 16ull << 32 | 1ull << 62;
 }
 
-/* c += a b while the threads go on: 64 x 128 x 16 or 64 x 256 x 16, of A rows, of B columns lie side by
-   side. Warp w of the four, lane l: c[4 j + 2 h + i] is element (16 w + 8 h + l / 4, 8 j + 2 (l % 4) + i). */
+/* c = a b + (add ? c : 0) while the threads go on: 64 x 128 x 16 or 64 x 256 x 16, of A rows, of B columns
+   lie side by side. Warp w of the four, lane l: c[4 j + 2 h + i] is element (16 w + 8 h + l / 4, 8 j +
+   2 (l % 4) + i). */
 #define TEN(t) \
     "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
 #define SUMS(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define SUMS_16(i) SUMS(i), SUMS((i) + 4), SUMS((i) + 8), SUMS((i) + 12)
-#define WGMMA(n, names, a, b)                                                        \
-    "{.reg .pred p;\nsetp.eq.b64 p, %" a ", %" a ";\n"                               \
+#define WGMMA(n, names, a, b, add)                                                   \
+    "{.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                  \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 1;}"
-__device__ __forceinline__ void wgmma_128(float *c, unsigned long long a, unsigned long long b)
+__device__ __forceinline__ void wgmma_128(float *c, unsigned long long a, unsigned long long b,
+                                          int add)
 {
     asm volatile(WGMMA("128", TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) "%60,%61,%62,%63", "64",
-                       "65")
+                       "65", "66")
                  : SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48)
-                 : "l"(a), "l"(b)
+                 : "l"(a), "l"(b), "r"(add)
                  : "memory");
 }
 
-__device__ __forceinline__ void wgmma_256(float *c, unsigned long long a, unsigned long long b)
+__device__ __forceinline__ void wgmma_256(float *c, unsigned long long a, unsigned long long b,
+                                          int add)
 {
     asm volatile(WGMMA("256",
                        TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)
                            TEN(11) "%120,%121,%122,%123,%124,%125,%126,%127",
-                       "128", "129")
+                       "128", "129", "130")
                  : SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48), SUMS_16(64), SUMS_16(80),
                    SUMS_16(96), SUMS_16(112)
-                 : "l"(a), "l"(b)
+                 : "l"(a), "l"(b), "r"(add)
                  : "memory");
 }
 
 /* Products that begin see what c holds. A group ends. Waits until at most `pending` groups are not done;
-   the compiler does not read the sums before that. */
+   after that the compiler may
+   read the sums, which are zero if there was no product. */
 #define WGMMA_BEGIN()       PTX("wgmma.fence.sync.aligned;")
 #define WGMMA_END()         PTX("wgmma.commit_group.sync.aligned;")
 #define WGMMA_WAIT(pending) PTX("wgmma.wait_group.sync.aligned " #pending ";")
-#define SUMS_ARE_DONE(c, count) \
-    _Pragma("unroll") for (int e = 0; e < count; e++) asm volatile("" : "+f"((c)[e])::"memory")
+#define SUMS_ARE_DONE(c, count, K)                                                                 \
+    _Pragma("unroll") for (int e = 0; e < (count); e++) asm volatile("" : "+f"((c)[e])::"memory"); \
+    _Pragma("unroll") for (int e = 0; (K) == 0 && e < (count); e++)(c)[e] = 0
 
 /* ---- 9.0: barriers that count arrivals and bytes ("mbarrier") ------------------------------------ */
 
@@ -160,10 +165,13 @@ __device__ __forceinline__ void barrier_wait(barrier *at, int parity)
         "r"(SHARED(at)), "r"(parity));
 }
 
-/* All threads of a cluster meet. Four warps meet, the w-th four. */
+/* All threads of a cluster meet. Four warps meet, the w-th four. The second four wait until the first four
+   have come by, and these do not wait: once each, in turn. */
 #define CLUSTER_SYNC() \
     PTX("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;")
-#define FOUR_WARPS_SYNC(w) PTX("bar.sync %0, 128;", "r"(1 + (w)))
+#define FOUR_WARPS_SYNC(w)    PTX("bar.sync %0, 128;", "r"(1 + (w)))
+#define WAIT_FOR_THE_OTHER()  PTX("bar.sync 3, 256;")
+#define LET_THE_OTHER_BEGIN() PTX("bar.arrive 3, 256;")
 
 /* Of a kernel: that so many neighbours of its blocks form a cluster. */
 #define CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
@@ -188,13 +196,16 @@ __device__ __forceinline__ void tma_multicast(half *to, const CUtensorMap *map, 
         "r"(SHARED(to)), "l"(map), "r"(column), "r"(row), "r"(SHARED(at)), "h"((short)blocks));
 }
 
-/* Stores a tile, but for what lies beyond the edges, as a group of its own. */
+/* Stores a tile, but for what lies beyond the edges, as a group of its own. It is the first to leave L2,
+   where A and B stay longer then. */
 __device__ __forceinline__ void tma_store(const float *from, const CUtensorMap *map, int row,
                                           int column)
 {
-    PTX("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\n"
-        "cp.async.bulk.commit_group;",
-        "l"(map), "r"(column), "r"(row), "r"(SHARED(from)));
+    unsigned long long policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    PTX("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+        "[%0, {%1, %2}], [%3], %4;\ncp.async.bulk.commit_group;",
+        "l"(map), "r"(column), "r"(row), "r"(SHARED(from)), "l"(policy));
 }
 
 /* Waits until all but `pending` of the thread's stores have read their tile. */
@@ -219,7 +230,7 @@ static inline CUtensorMap map_of(const void *X, int size, int rows, int columns,
     if (encode)
         encode(&map, size == 2 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
                2, (void *)X, sizes, pitches, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-               CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+               CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 #else
     (void)X, (void)size, (void)rows, (void)columns, (void)high;
