@@ -6,7 +6,8 @@
           tmm_smatmul(M, N, K, A, B, C);      host arrays: allocates, copies, multiplies, copies back
           tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K, dB, N, 0, dC, N, stream);   device arrays
 
-   API    Letters: s = float, d = double, i = int (exact modulo 2^32). Below, T is that type.
+   API    Letters: s = float, d = double, i = int (exact modulo 2^32); on request h = half and
+          b = bfloat16, hs and bs: the same with C in float (OPTIONS). Below, T is that type.
 
    Matrices are ROW-MAJOR: element (i, j) of a matrix X with leading dimension ldx is
    X[i * ldx + j]. A column-major caller swaps the operands: C^T = B^T A^T, that is
@@ -66,10 +67,11 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
-                        it may read the other operand once, and split it into three BF16 in
-                        registers.
-                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO
+                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
+                        read the other operand once, and split it into three BF16 in registers.
+                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
+                        half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
+                        on, bfloat16 from sm_80 on
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -98,10 +100,11 @@
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
        TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
-       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       float TMM_TENSOR             its own, or slices [1]     its own; with few tiles slices [1]; [2]
+       half, bfloat16 TMM_TENSOR    bits of its own            its own; with few tiles slices [1]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
-     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
-         memory for partial sums (LIMITS).
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, memory
+         for partial sums (LIMITS), and how many products a batch has, but not on the position in it.
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
          differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
@@ -119,7 +122,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
-     TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
+     TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
@@ -130,6 +133,9 @@
                          same bits for all blocks
      TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
                          TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
+     TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
+                         16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
+     TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -147,7 +153,8 @@
           #include "tiledmm.cuh"
    TMM_TYPE (default float) is the element: integers or floating point, of 8 bytes at most; __half
    and __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept in, a type
-   of C++ itself. Complex numbers and structs are refused.
+   of C++ itself. Of elements of 1 or 2 bytes alpha and beta may have another type, TMM_SCALAR, and C,
+   TMM_OUT. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv: single
@@ -169,7 +176,8 @@
    gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij + K v for alpha = 1
-   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. K v is
+   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. half and
+   bfloat16 as float, then C is rounded once to its type, also by tmm_?gemm_host for any K. K v is
    what products lose that are smaller than the smallest normal number.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
@@ -295,6 +303,28 @@
 #endif
 #endif
 
+/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. */
+#ifdef TMM_WITH_HALF
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+typedef __half tmm_half;
+#else
+typedef struct tmm_half {
+    unsigned short bits;
+} tmm_half;
+#endif
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 tmm_bfloat16;
+#else
+typedef struct tmm_bfloat16 {
+    unsigned short bits;
+} tmm_bfloat16;
+#endif
+#endif
+
 /* What a function of kernels begins with. */
 #define TMM__DEVICE static __device__ __forceinline__
 
@@ -330,6 +360,16 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
+
+/* Elements of 16 bits that tensor cores multiply: 1 for half, 2 for bfloat16, else 0. */
+#define TMM__WORD_16_tmm_half      , 1
+#define TMM__WORD_16___half        , 1
+#define TMM__WORD_16_tmm_bfloat16  , 2
+#define TMM__WORD_16___nv_bfloat16 , 2
+#define TMM__HALF_TENSOR                                                  \
+    (TMM__FAST && TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0) \
+         ? TMM__SECOND(TMM__JOIN(TMM__WORD_16_, TMM_TYPE), 0, 0)          \
+         : 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -381,6 +421,12 @@
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__HAS_DOUBLE_TENSOR
 #endif
+#ifdef TMM_WITH_HALF
+#define TMM__HAS_HALF
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define TMM__HAS_BFLOAT16
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -409,6 +455,12 @@
 #if defined(TMM_DOUBLE_TENSOR) && !defined(TMM__HAS_DOUBLE_TENSOR)
 #error "tiledmm.cuh: TMM_DOUBLE_TENSOR must be defined before the first #include of this file"
 #endif
+#if defined(TMM_WITH_HALF) && !defined(TMM__HAS_HALF)
+#error "tiledmm.cuh: TMM_WITH_HALF must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_BFLOAT16) && !defined(TMM__HAS_BFLOAT16)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16 must be defined before the first #include of this file"
+#endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
 #endif
@@ -418,8 +470,11 @@
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
 #endif
-#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
-#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
+#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
+     defined(TMM_EPILOGUE)) &&                                                           \
+    !defined(TMM_NAME)
+#error \
+    "tiledmm.cuh: TMM_TILE, TMM_SUM, TMM_SCALAR, TMM_OUT and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif
 /* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
@@ -434,7 +489,9 @@
         (void)tmm__row, (void)tmm__col;                                              \
         return (type)(TMM_EPILOGUE(tmm__value, tmm__row, tmm__col));                 \
     }
-#if defined(TMM_NAME) && defined(TMM_TYPE)
+#if defined(TMM_NAME) && defined(TMM_OUT)
+TMM__EPILOGUE(TMM_FN(epilogue), TMM_OUT)
+#elif defined(TMM_NAME) && defined(TMM_TYPE)
 TMM__EPILOGUE(TMM_FN(epilogue), TMM_TYPE)
 #elif defined(TMM_NAME)
 TMM__EPILOGUE(TMM_FN(epilogue), float)
@@ -445,6 +502,14 @@ TMM__EPILOGUE(tmm_depilogue, double)
 #endif
 #ifndef TMM_NO_INT
 TMM__EPILOGUE(tmm_iepilogue, int)
+#endif
+#ifdef TMM_WITH_HALF
+TMM__EPILOGUE(tmm_hepilogue, tmm_half)
+TMM__EPILOGUE(tmm_hsepilogue, float)
+#endif
+#ifdef TMM_WITH_BFLOAT16
+TMM__EPILOGUE(tmm_bepilogue, tmm_bfloat16)
+TMM__EPILOGUE(tmm_bsepilogue, float)
 #endif
 #endif
 #undef TMM__EPILOGUE
@@ -994,8 +1059,8 @@ TMM__DEVICE int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
-   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+/* Loads or stores `bytes` (a constant; the global address is a multiple) if `enabled`; otherwise `to`
+   keeps what it has. 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
    one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
 TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
@@ -1008,7 +1073,7 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
-    } else {
+    } else if (bytes == 4) {
         unsigned x;
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
@@ -1016,6 +1081,8 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
+    } else if (enabled) {
+        memcpy(to, from, bytes);
     }
 #else
     if (enabled) memcpy(to, from, bytes);
@@ -1032,13 +1099,15 @@ TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabl
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
-    } else {
+    } else if (bytes == 4) {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
+    } else if (enabled) {
+        memcpy(to, from, bytes);
     }
 #else
     if (enabled) memcpy(to, from, bytes);
@@ -1208,8 +1277,16 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
-/* What a launcher is allowed to do. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
+/* What a launcher is allowed to do; or to know: it gets all of a batch, so that what it chooses is so
+   for all products; an operand has been prepared. */
+enum {
+    TMM__CUT_K = 1,
+    TMM__PACK = 2,
+    TMM__SPLIT = 4,
+    TMM__ALL_OF_BATCH = 8,
+    TMM__READY_A = 16,
+    TMM__READY_B = 32
+};
 
 /* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
    KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even
@@ -1531,6 +1608,7 @@ static inline long long tmm__min(long long a, long long b)
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
+enum { TMM__TUNED_AS_HALF = TMM__TUNED_TYPES }; /* for tmm__rate alone */
 
 /* Kernels by what multiplies: see tmm__rate. */
 typedef enum tmm__family {
@@ -1570,7 +1648,8 @@ enum {
     TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
-    TMM__TUNED_THIN = 4
+    TMM__TUNED_THIN = 4,
+    TMM__TUNED_HALF = 2
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -1732,14 +1811,17 @@ typedef struct tmm__costs {
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
-        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
+        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
+        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
+        double apart; /* times that it takes longer where copies are of 4 bytes */
         double once;  /* nanoseconds of all launches */
+        double again; /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
     } thin;
+    /* KERNEL TENSOR HALF. */
+    tmm__block_costs half[TMM__TUNED_HALF];
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2034,13 +2116,19 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},        /* cols */
-        {1380, 1520, 1720, 1970}, /* step */
-        1.23,                     /* apart */
-        5340,                     /* once */
-        0.915,                    /* read */
-        0.233,                    /* split */
-        0.931,                    /* add */
+        {32, 64, 96, 128},                              /* cols */
+        {{1380, 1520, 1720, 1970}, {1400, 2400, 0, 0}}, /* step: by mma.sync estimated */
+        1.23,                                           /* apart */
+        5340,                                           /* once */
+        3000,                                           /* again: estimated */
+        0.915,                                          /* read */
+        0.233,                                          /* split */
+        0.931,                                          /* add */
+    },
+    {
+        /* half */
+        {2000, 800, {11, 6.6, 6.5, 6.5}, 0, 0, 0},
+        {1500, 300, {5.2, 3, 2.2, 1.8}, 0, 0, 0},
     },
     {
         /* int8 */
@@ -2429,6 +2517,8 @@ static inline double tmm__rate(int capability, tmm__family family, int type)
     const int tensor = family != TMM__COST_SIMPLE && family != TMM__COST_OUTER;
     if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
     if (type == TMM__TUNED_AS_OTHER) return 64;
+    if (type == TMM__TUNED_AS_HALF) /* by mma.sync; of wgmma sm_90 gives it some 0.62 */
+        return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 2560 : 512;
     if (capability == 60 || capability == 70) return 32;
     if (!many) return 2;
     return (capability == 90 ? 64 : 32) * (tensor ? 2 : 1);
@@ -2567,8 +2657,9 @@ typedef struct tmm__operands {
     long long ldb;
     const void *C;
     long long ldc;
-    size_t element; /* bytes */
-    int reads_AB;   /* 0 where alpha is 0 */
+    size_t element; /* bytes, of A and B */
+    size_t element_C;
+    int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
 
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
@@ -2595,7 +2686,7 @@ static inline tmm_status tmm__check_sizes(const tmm__operands *o)
                                    nB ? o->N : o->K, o->ldb, o->element);
     if (status == TMM_OK)
         status =
-            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
+            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element_C);
     return status;
 }
 
@@ -2622,7 +2713,7 @@ static inline tmm__area tmm__area_of_operand(const tmm__operands *o, int which)
         return tmm__area_of(o->A, nA ? o->M : o->K, nA ? o->K : o->M, o->lda, o->element);
     if (which == 1)
         return tmm__area_of(o->B, nB ? o->K : o->N, nB ? o->N : o->K, o->ldb, o->element);
-    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element);
+    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element_C);
 }
 
 static inline long long tmm__area_bytes(const tmm__area *a)
@@ -2688,11 +2779,13 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
 {
     if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
     const tmm__area C = tmm__area_of_operand(o, 2);
-    const long long strideC = strides[2] * (long long)o->element;
+    const long long strideC = strides[2] * (long long)o->element_C;
     for (int which = 0; which < 2; which++)
         for (int last = 0; last < 2; last++) {
             tmm__area X = tmm__area_of_operand(o, which);
-            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] * o->element : 0;
+            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] *
+                                  (which == 2 ? o->element_C : o->element)
+                            : 0;
             const long long d = (long long)(X.begin - C.begin);
             if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
                 continue;                          /* nearly always */
@@ -2798,6 +2891,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    is s. */
 #define tmm__xall_taken    TMM_FN(gemm__all_taken)
 #define tmm__xallocate     TMM_FN(gemm__allocate)
+#define tmm__xallowed      TMM_FN(gemm__allowed)
+#define tmm__xallowed_with TMM_FN(gemm__allowed_with)
 #define tmm__xarguments    TMM_FN(gemm__arguments)
 #define tmm__xbatch        TMM_FN(gemm__batch)
 #define tmm__xblock        TMM_FN(gemm__block)
@@ -2840,7 +2935,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xdmma          TMM_FN(dmma)
 #define tmm__xdoubt_below   TMM_FN(gemm__doubt_below)
 #define tmm__xdoubt_bytes   TMM_FN(gemm__doubt_bytes)
-#define tmm__xelements2     TMM_FN(elements2)
+#define tmm__xouts2         TMM_FN(outs2)
+#define tmm__xouts4         TMM_FN(outs4)
 #define tmm__xelements4     TMM_FN(elements4)
 #define tmm__xeligible      TMM_FN(gemm__eligible)
 #define tmm__xfast_competes TMM_FN(gemm__fast_competes)
@@ -2912,22 +3008,29 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xglobal_plan TMM_FN(gemm__global_plan)
 #define tmm__xhalves      TMM_FN(gemm__halves)
 
-#define tmm__xint8_best     TMM_FN(gemm__int8_best)
-#define tmm__xint8_by_wgmma TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xint8_competes TMM_FN(gemm__int8_competes)
-#define tmm__xint8_convert  TMM_FN(gemm__int8_convert)
-#define tmm__xint8_fp64     TMM_FN(gemm__int8_fp64)
-#define tmm__xint8_instance TMM_FN(gemm__int8_instance)
-#define tmm__xint8_launch   TMM_FN(gemm__int8_launch)
-#define tmm__xint8_multiply TMM_FN(gemm__int8_multiply)
-#define tmm__xint8_part     TMM_FN(int8_part)
-#define tmm__xint8_parts    TMM_FN(gemm__int8_parts)
-#define tmm__xint8_place    TMM_FN(gemm__int8_place)
-#define tmm__xint8_plan     TMM_FN(gemm__int8_plan)
-#define tmm__xint8_prepare  TMM_FN(gemm__int8_prepare)
-#define tmm__xint8_products TMM_FN(gemm__int8_products)
-#define tmm__xint8_run      TMM_FN(gemm__int8_run)
-#define tmm__xint8_takes    TMM_FN(gemm__int8_takes)
+#define tmm__xint8_best      TMM_FN(gemm__int8_best)
+#define tmm__xint8_by_wgmma  TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xint8_competes  TMM_FN(gemm__int8_competes)
+#define tmm__xint8_convert   TMM_FN(gemm__int8_convert)
+#define tmm__xint8_fp64      TMM_FN(gemm__int8_fp64)
+#define tmm__xint8_instance  TMM_FN(gemm__int8_instance)
+#define tmm__xhalf__instance TMM_FN(gemm__half_instance)
+#define tmm__xhalf_begin     TMM_FN(half_begin)
+#define tmm__xhalf_chunk     TMM_FN(half_chunk)
+#define tmm__xhalf_copy      TMM_FN(half_copy)
+#define tmm__xhalf_lines     TMM_FN(half_lines)
+#define tmm__xhalf_load      TMM_FN(half_load)
+#define tmm__xhalf_mma       TMM_FN(half_mma)
+#define tmm__xint8_launch    TMM_FN(gemm__int8_launch)
+#define tmm__xint8_multiply  TMM_FN(gemm__int8_multiply)
+#define tmm__xint8_part      TMM_FN(int8_part)
+#define tmm__xint8_parts     TMM_FN(gemm__int8_parts)
+#define tmm__xint8_place     TMM_FN(gemm__int8_place)
+#define tmm__xint8_plan      TMM_FN(gemm__int8_plan)
+#define tmm__xint8_prepare   TMM_FN(gemm__int8_prepare)
+#define tmm__xint8_products  TMM_FN(gemm__int8_products)
+#define tmm__xint8_run       TMM_FN(gemm__int8_run)
+#define tmm__xint8_takes     TMM_FN(gemm__int8_takes)
 
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
@@ -3064,20 +3167,23 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
-#define tmm__xthin        TMM_FN(gemm__thin)
-#define tmm__xthin_bytes  TMM_FN(gemm__thin_bytes)
-#define tmm__xthin_cols   TMM_FN(gemm__thin_cols)
-#define tmm__xthin_fits   TMM_FN(gemm__thin_fits)
-#define tmm__xthin_job    TMM_FN(gemm__thin_job)
-#define tmm__xthin_kernel TMM_FN(gemm__thin_kernel)
-#define tmm__xthin_plan   TMM_FN(gemm__thin_plan)
-#define tmm__xthin_tiles  TMM_FN(gemm__thin_tiles)
-#define tmm__xthin_width  TMM_FN(gemm__thin_width)
-#define tmm__xtiles       TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan  TMM_FN(gemm__tiles_plan)
-#define tmm__xvalue       TMM_FN(value)
-#define tmm__xvector      TMM_FN(vector)
-#define tmm__xvector_sums TMM_FN(vector_sums)
+#define tmm__xthin          TMM_FN(gemm__thin)
+#define tmm__xthin_bytes    TMM_FN(gemm__thin_bytes)
+#define tmm__xthin_cols     TMM_FN(gemm__thin_cols)
+#define tmm__xthin_fits     TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job      TMM_FN(gemm__thin_job)
+#define tmm__xthin_kernel   TMM_FN(gemm__thin_kernel)
+#define tmm__xthin_launch   TMM_FN(gemm__thin_launch)
+#define tmm__xthin_plan     TMM_FN(gemm__thin_plan)
+#define tmm__xthin_products TMM_FN(gemm__thin_products)
+#define tmm__xthin_time     TMM_FN(gemm__thin_time)
+#define tmm__xthin_tiles    TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width    TMM_FN(gemm__thin_width)
+#define tmm__xtiles         TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue         TMM_FN(value)
+#define tmm__xvector        TMM_FN(vector)
+#define tmm__xvector_sums   TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
 #define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
@@ -3109,6 +3215,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
 #define tmm__gemm_skinny    TMM__INSTANCE(gemm_skinny_, SKINNY)
 #define tmm__gemm_small     TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm__gemm_half      TMM__INSTANCE(gemm_half_, HALF)
+#define tmm__half_bytes     TMM__INSTANCE(half_bytes_, HALF)
 #define tmm__gemm_tensor    TMM__INSTANCE(gemm_tensor_, TENSOR)
 
 #define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
@@ -3184,7 +3292,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 #define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
 #define tmm__thin_cols        TMM__INSTANCE(thin_cols_, THIN)
-#define tmm__this_thin_bytes  TMM__INSTANCE(thin_bytes_, THIN)
 #define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
 
 #define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
@@ -3251,7 +3358,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
 #ifndef TMM__FLOAT_THIN
-#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
+#define TMM__FLOAT_THIN(by_tensor_cores) (by_tensor_cores)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
@@ -3800,7 +3907,9 @@ typedef struct tmm__block_product {
 typedef struct tmm__job {
     tmm_op opA, opB;
     long long M, N, K; /* K is 0 if A and B are not read */
-    size_t size;       /* of an element */
+    size_t size;       /* of an element of A and B */
+    size_t size_C;
+    long long depth; /* of a part of K, at most */
     const char *A, *B;
     char *C;
     long long lda, ldb, ldc;
@@ -4404,14 +4513,14 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
    Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
+/* How many parts K has. The last ones are job->depth deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least
    TMM__HOST_FIRST deep, in *front parts, one or two.
      Elements of 8 bytes take twice the time to arrive for the same arithmetic. A short first
    part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
-    long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
+    long long depth = job->depth, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
     *front = 1;
     *rest = job->K;
     if (job->K <= depth) return 1;
@@ -4427,7 +4536,7 @@ static inline long long tmm__k_begin(const tmm__job *job, long long n)
     long long rest, parts = tmm__k_parts(job, &front, &rest);
     if (n <= 0) return 0;
     if (n >= parts) return job->K;
-    return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
+    return n < front ? TMM__HOST_FIRST : rest + (n - front) * job->depth;
 }
 
 /* The edge of equal blocks that make up `all`, at most `limit`. */
@@ -4449,7 +4558,7 @@ static inline void tmm__block_shape(const tmm__job *job, long long rows, long lo
 {
     long long wide = TMM__HOST_LINE / (long long)job->size;
     *bn = tmm__block_edge(job->N, wide > edge ? wide : edge);
-    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / job->depth + 1) < parts)
         *bn = tmm__block_edge(job->N, *bn / 2);
     long long high = edge * edge / *bn / 128 * 128;
     *bm = tmm__block_edge(rows, high < 256 ? 256 : high > edge ? edge : high);
@@ -4475,10 +4584,10 @@ static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, 
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t pitch;
-    long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
+    long long depth = tmm__min(job->K, job->depth);
     l->bytesA = tmm__part_size(job, 0, depth, l->bm, &pitch);
     l->bytesB = tmm__part_size(job, 1, depth, l->bn, &pitch);
-    l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
+    l->pitchC = ((size_t)l->bn * job->size_C + 15) / 16 * 16;
     l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
     double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
     if (l->group > 0 || job->K == 0) {
@@ -4776,9 +4885,9 @@ static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
     long long row = c->i * l->bm, col = c->j * l->bn;
     t->device_memory = c->memory;
     t->device_pitch = l->pitchC;
-    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size;
-    t->host_pitch = (size_t)h->job.ldc * h->job.size;
-    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size;
+    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size_C;
+    t->host_pitch = (size_t)h->job.ldc * h->job.size_C;
+    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size_C;
     t->rows = (size_t)tmm__min(l->rows - row, l->bm);
 }
 
@@ -4836,7 +4945,7 @@ static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm
     block.C = C->memory;
     block.lda = A != NULL ? (long long)(pitchA / job->size) : 1;
     block.ldb = B != NULL ? (long long)(pitchB / job->size) : 1;
-    block.ldc = (long long)(l->pitchC / job->size);
+    block.ldc = (long long)(l->pitchC / job->size_C);
     block.adds = t->k > 0;
     return block;
 }
@@ -4911,7 +5020,7 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
             w->seconds = ms * 1e-3;
         block->state = TMM__FREE;
         w->blocks_done++;
-        h->done += (double)(block->out.width / h->job.size) * (double)block->out.rows;
+        h->done += (double)(block->out.width / h->job.size_C) * (double)block->out.rows;
         *moved = 1;
     }
     return TMM_OK;
@@ -5022,7 +5131,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
 {
     tmm__job small = h->job;
     long long edge = tmm__min(1024, tmm__min(small.M, tmm__min(small.N, small.K)));
-    size_t bytes = (size_t)(edge * edge) * small.size;
+    size_t bytes = (size_t)(edge * edge) * (small.size > small.size_C ? small.size : small.size_C);
     char *memory = NULL;
     tmm__block_product block;
     cudaEvent_t begin = NULL, end = NULL;
@@ -5684,7 +5793,7 @@ static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j
     tmm__block_product block;
     block.M = p->rows, block.N = cols;
     block.lda = p->lda, block.ldb = p->ldb, block.ldc = p->ldc;
-    block.C = (char *)p->C + (size_t)n0 * job->size;
+    block.C = (char *)p->C + (size_t)n0 * job->size_C;
     cudaError_t error = cudaSetDevice(p->device);
     tmm_status status = TMM_OK;
     if (member->buffers != NULL) {
@@ -5931,8 +6040,19 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
-                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+    const tmm__operands operands = {TMM_OP_N,
+                                    TMM_OP_N,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    tmm__element_size(type),
+                                    tmm__element_size(type),
                                     1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
@@ -5979,6 +6099,12 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #endif
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
+#endif
+#ifndef TMM_SCALAR /* of alpha and beta */
+#define TMM_SCALAR TMM_TYPE
+#endif
+#ifndef TMM_OUT /* of an element of C */
+#define TMM_OUT TMM_TYPE
 #endif
 #ifdef TMM_TILE                        /* TMM_SHARED has this tile alone */
 #if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
@@ -6032,7 +6158,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
 #endif
-#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE
+#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
 #else
 #define TMM__IF_TENSOR(...) NULL, NULL, NULL
@@ -6057,9 +6183,14 @@ static_assert(
     "be multiplied");
 static_assert(
     __is_constructible(TMM_SUM, TMM_TYPE) && __is_constructible(TMM_TYPE, TMM_SUM) &&
-        __is_trivially_copyable(TMM_TYPE),
+        __is_trivially_copyable(TMM_TYPE) && __is_constructible(TMM_SUM, TMM_OUT) &&
+        __is_constructible(TMM_OUT, TMM_SUM) && __is_trivially_copyable(TMM_OUT),
     "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
     "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
+static_assert(sizeof(TMM_TYPE) < 4 ||
+                  (sizeof(TMM_OUT) == sizeof(TMM_TYPE) && sizeof(TMM_SCALAR) == sizeof(TMM_TYPE)),
+              "tiledmm.cuh: TMM_OUT and TMM_SCALAR other than TMM_TYPE are for elements of 1 or 2 "
+              "bytes");
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
@@ -6071,30 +6202,30 @@ static_assert(
    Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
    pointer may only show at cudaDeviceSynchronize). */
 TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
                               tmm_stream stream);
 
 /* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
    does not have. */
 TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                   TMM_TYPE *C, long long ldc, tmm_stream stream);
+                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
+                                   TMM_OUT *C, long long ldc, tmm_stream stream);
 
 /* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
    (strides in elements, not negative; 0 for an operand that all share, but not for C). */
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                       long long ldc, long long strideA, long long strideB,
                                       long long strideC, long long batch, tmm_stream stream);
 TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_TYPE alpha,
+                                           long long N, long long K, TMM_SCALAR alpha,
                                            const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                           long long strideA, long long strideB, long long strideC,
-                                           long long batch, tmm_stream stream);
+                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideB,
+                                           long long strideC, long long batch, tmm_stream stream);
 
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
@@ -6118,18 +6249,19 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
      Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
-   have others. Double with a prepared operand: as a product in a batch, whatever else A
-   and B hold, unless the device finds FP64 to be faster.
+   have others: there A and B are read as they are where that should be faster. Double with a
+   prepared operand: as a product in a batch, whatever else A and B hold, unless the device finds
+   FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream);
 
-/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, at most, until it
+   is complete. What is prepared and read so takes nothing more. 0 where the kernel stands for TMM_AUTO (short
    sums). Double takes a quarter of the current device's memory at most: larger products are done
    in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
@@ -6161,7 +6293,7 @@ TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
    (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
    unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                                const TMM_TYPE *B, TMM_TYPE *C);
+                                const TMM_TYPE *B, TMM_OUT *C);
 
 #if TMM__HOST_LAYER
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
@@ -6170,7 +6302,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    `options`: see tmm_host_options; NULL: the current device, with all its memory.
      Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
    not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
-   larger K is cut in parts of 4096 at most, each of which is added to C.
+   larger K is cut in parts of 4096 at most, each of which is added to C; not where C has 16 bits.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.
@@ -6182,8 +6314,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE, which would see rows
    and columns of blocks. */
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                    long long ldc, const tmm_host_options *options);
 
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
@@ -6194,22 +6326,22 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
    before, and returns when all is complete; each part's `seconds` is set.
      Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
 TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    TMM_SCALAR alpha, TMM_SCALAR beta, tmm_part *parts, int count,
                                     tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                   long long ldc);
 
 /* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
    TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads);
 #endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
@@ -6244,14 +6376,16 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
+TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_SCALAR alpha,
                                 const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                                 long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                                long long csB, long long batchB, TMM_TYPE beta,
-                                TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+                                long long csB, long long batchB, TMM_SCALAR beta,
+                                TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
     long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
@@ -6272,7 +6406,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -6321,14 +6455,16 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
-    tmm_gemm_shared(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm_gemm_shared(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     static_assert(
         TMM_TILE >= 1 && TMM_TILE <= 32,
@@ -6377,7 +6513,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -6438,6 +6574,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
@@ -6475,10 +6613,10 @@ static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BL
 }
 
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
-    tmm_gemm_register(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm_gemm_register(long long M, long long N, long long K, TMM_SCALAR alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                       long long ldc, long long batchC)
 {
     static_assert(TMM_BLOCK == 4 || TMM_BLOCK == 8,
@@ -6548,7 +6686,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* One row after the other, each moved to the place of the first: registers have no index, and
        code for every row would be most of this kernel. */
-    bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    struct alignas(sizeof(TMM_OUT) < 4 ? 4 * sizeof(TMM_OUT) : 16) quad_of_C {
+        TMM_OUT v[4];
+    } quad;
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(quad_of_C) == 0;
 #pragma unroll 1
     for (int i = 0; i < TMM_BLOCK; i++) {
         long long row = tile_row + row0 + i / 4 * 16 + i % 4;
@@ -6556,21 +6697,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
-            TMM_TYPE *c = C + row * ldc + col;
+            TMM_OUT *c = C + row * ldc + col;
             bool vector = alignedC && col + 4 <= N;
-            tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
                 if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
+                quad.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
                 if (!vector) c[j] = quad.v[j];
             }
-            if (vector) *(tmm_quad *)c = quad;
+            if (vector) *(quad_of_C *)c = quad;
         }
 #pragma unroll
         for (int h = 0; h < TMM_BLOCK - 1; h++)
@@ -6599,14 +6739,18 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
        store2          2 neighbours                  KERNEL TENSOR, TENSOR FLOAT
        store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
 
-/* Four neighbouring elements of shared memory or C. */
+/* Four neighbouring elements of shared memory; four or two of C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm__xelements4 {
     TMM_TYPE v[4];
 } tmm__xelements4;
 
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm__xelements2 {
-    TMM_TYPE v[2];
-} tmm__xelements2;
+typedef struct alignas(sizeof(TMM_OUT) < 4 ? 4 * sizeof(TMM_OUT) : 16) tmm__xouts4 {
+    TMM_OUT v[4];
+} tmm__xouts4;
+
+typedef struct alignas(2 * sizeof(TMM_OUT)) tmm__xouts2 {
+    TMM_OUT v[2];
+} tmm__xouts2;
 
 /* Four sums of a partial tile. */
 typedef struct alignas(16) tmm__xsums4 {
@@ -6616,12 +6760,12 @@ typedef struct alignas(16) tmm__xsums4 {
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
+TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_OUT *C, bool vector, unsigned mask, TMM_SCALAR beta)
 {
     tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
-    tmm__xelements4 elements = {{0, 0, 0, 0}};
-    if (vector) elements = *(const tmm__xelements4 *)C;
+    tmm__xouts4 elements = {{0, 0, 0, 0}};
+    if (vector) elements = *(const tmm__xouts4 *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (!vector && (mask >> j & 1)) elements.v[j] = C[j];
@@ -6632,29 +6776,29 @@ TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mas
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-TMM__DEVICE void tmm__xstore4(TMM_TYPE *C, long long row, long long col, bool vector, unsigned mask,
-                              TMM_TYPE alpha, const TMM_SUM *old, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vector, unsigned mask,
+                              TMM_SCALAR alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
-    tmm__xelements4 elements;
+    tmm__xouts4 elements;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = vector || (mask >> j & 1);
-        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
         if (!vector && inside) C[j] = elements.v[j];
     }
-    if (vector) *(tmm__xelements4 *)C = elements;
+    if (vector) *(tmm__xouts4 *)C = elements;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, long long first_row,
+TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
-                                  TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                  TMM_SCALAR alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
                                   const int rows)
 {
     tmm__xsums4 old[4][2];
@@ -6683,19 +6827,19 @@ TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, lon
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-TMM__DEVICE tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned, unsigned mask)
+TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mask)
 {
-    tmm__xelements2 elements = {{0, 0}};
-    if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
+    tmm__xouts2 elements = {{0, 0}};
+    if (aligned && (mask & 3) == 3) return *(const tmm__xouts2 *)C;
     if (mask & 1) elements.v[0] = C[0];
     if (mask & 2) elements.v[1] = C[1];
     return elements;
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool aligned,
-                              unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
-                              tmm__xelements2 elements, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
+                              TMM_SCALAR alpha, TMM_SCALAR beta, tmm__xouts2 elements,
+                              const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -6704,37 +6848,31 @@ TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool al
         bool inside = mask >> j & 1;
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
         if (inside && !vector) C[j] = elements.v[j];
     }
-    if (vector) *(tmm__xelements2 *)C = elements;
+    if (vector) *(tmm__xouts2 *)C = elements;
 }
 
-/* One element from or to global memory; one that is not enabled is left as it is. */
-TMM__DEVICE void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from, bool enabled)
+/* One element of C from or to global memory; one that is not enabled is left as it is. */
+TMM__DEVICE void tmm__xload_if(TMM_OUT *to, const TMM_OUT *from, bool enabled)
 {
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
-    else if (enabled)
-        *to = *from;
+    tmm__load_if(to, from, sizeof(TMM_OUT), enabled);
 }
 
-TMM__DEVICE void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+TMM__DEVICE void tmm__xstore_if(TMM_OUT *to, TMM_OUT from, bool enabled)
 {
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
-    else if (enabled)
-        *to = from;
+    tmm__store_if(to, &from, sizeof(TMM_OUT), enabled);
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool enabled,
-                                 long long row, long long col)
+TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool enabled,
+                                long long row, long long col)
 {
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
     if (enabled) value = TMM_EPILOGUE(value, row, col);
@@ -6745,14 +6883,14 @@ TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, const int count,
-                                    unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, const int count,
+                                    unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
                                     const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    TMM_TYPE elements[4] = {0, 0, 0, 0};
+    TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
 #pragma unroll
@@ -6767,25 +6905,26 @@ TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, c
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-TMM__DEVICE void tmm__xstore_row(TMM_TYPE *C, long long row, long long col, bool vector,
-                                 unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool vector,
+                                 unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                 const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    tmm__xelements4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    tmm__xouts4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        TMM_TYPE *element = &elements[j / 4].v[j % 4];
+        TMM_OUT *element = &elements[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
         *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
-        if (mask & 1) *(tmm__xelements4 *)C = elements[0];
-        if (mask & 16) *(tmm__xelements4 *)(C + 32) = elements[1];
+        if (mask & 1) *(tmm__xouts4 *)C = elements[0];
+        if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];
         return;
     }
 #pragma unroll
@@ -6813,8 +6952,8 @@ TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                                  TMM_TYPE *C, long long ldc, const tmm__schedule *s, int rows,
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                  TMM_OUT *C, long long ldc, const tmm__schedule *s, int rows,
                                   int warps_down, int tile, int thread, int number,
                                   const tmm__xsums4 *swapped)
 {
@@ -6882,7 +7021,8 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     vectors[i].v[j] = 0;
-                    tmm__xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    tmm__load_if(&vectors[i].v[j], x + j * apart * k_stride, sizeof *x,
+                                 j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -6916,8 +7056,8 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                      TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
+    tmm__xgemm_reduce(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+                      TMM_OUT *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
                       int groups_k, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, vectors = rows * COLS / 4;
@@ -6961,8 +7101,8 @@ TMM_KERNEL void __launch_bounds__(256)
     for (int h = 0; h < 2; h++, row += 8)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
-            TMM_TYPE *c = C + row * ldc + col;
-            tmm__xelements2 old = {{0, 0}};
+            TMM_OUT *c = C + row * ldc + col;
+            tmm__xouts2 old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);
             tmm__xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
@@ -7176,7 +7316,7 @@ TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share,
 
 /* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
 typedef struct tmm__xpipelined_place {
-    TMM_TYPE *C;
+    TMM_OUT *C;
     long long row, col, first_row;
     unsigned mask;
     bool aligned;
@@ -7185,9 +7325,9 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
                                             int tile, int thread, long long M, long long N,
-                                            TMM_TYPE *C, long long ldc, const int rows)
+                                            TMM_OUT *C, long long ldc, const int rows)
 {
-    enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
+    enum { COLS = 8, SIZE = sizeof(TMM_OUT) };
     const bool any = rows == 8, is_128x64 = any && s->is_tall;
     const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
     bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
@@ -7230,10 +7370,10 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
-                                       long long first_row, long long end, long long c, bool vector,
-                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
-                                       TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
+                                       long long end, long long c, bool vector, unsigned mask,
+                                       TMM_SCALAR alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -7442,10 +7582,10 @@ static_assert(TMM__PIPELINED_BLOCKS >= 1,
               "TMM__PIPELINED_LIST: a multiprocessor has 1 block at least");
 
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
-    tmm__gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_pipelined(long long M, long long N, long long K, TMM_SCALAR alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                        long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                        long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                         long long ldc, long long batchC, int modeA, int modeB,
                         const tmm__schedule s)
 {
@@ -7693,8 +7833,8 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
    two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
    256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                   const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM_SCALAR alpha,
+                   const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                    long long ldc, long long batchC)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
@@ -7905,10 +8045,10 @@ static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
               "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
               "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
-    tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_small(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
                     unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
@@ -8082,7 +8222,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                 if (c + j < cols_left) p[j] = total.v[j];
             continue;
         }
-        TMM_TYPE *out = C + r * ldc + c;
+        TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
@@ -8272,8 +8412,8 @@ TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
-                                   long long first_line, int lines_left, TMM_TYPE alpha,
-                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, int transposed,
+                                   long long first_line, int lines_left, TMM_SCALAR alpha,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, int transposed,
                                    TMM_SUM *partials, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
@@ -8304,11 +8444,11 @@ TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long lo
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_SCALAR alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
-                     long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                     long long ldc, long long batchC, int transposed,
+                     long long j_strideS, long long batchS, TMM_SCALAR beta,
+                     TMM_OUT *__restrict__ C, long long ldc, long long batchC, int transposed,
                      TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
@@ -8604,10 +8744,10 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
 #endif
 
 TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
-    tmm__gemm_outer(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_outer(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
                     int depth)
 {
 #if TMM__BODIES
@@ -8662,12 +8802,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 b[j] = 0;
-                tmm__xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+                tmm__load_if(&b[j], B + j * ACROSS * csB, sizeof(TMM_TYPE),
+                             my_col + j * ACROSS < cols_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
                 a[i] = 0;
-                tmm__xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
+                tmm__load_if(&a[i], A + i * rsA, sizeof(TMM_TYPE), my_row + i < rows_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -8737,7 +8878,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) old[j] = 0;
             if ((TMM_SUM)beta != 0) { /* all are read before any is stored: see load2 */
-                TMM_TYPE element[COLS];
+                TMM_OUT element[COLS];
 #pragma unroll
                 for (int j = 0; j < COLS; j++) {
                     element[j] = 0;
@@ -8804,10 +8945,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    the sums that are then left, so far apart, and how many. As members of a structure the last ten
    take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM_SCALAR alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                       long long ldc, long long batchC, int block_log2, int group_log2, int layout,
                       int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
                       int apart_log2, int warps_log2)
@@ -9004,8 +9145,8 @@ TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
                                    long long firstP, long long firstQ, int leftP, int leftQ,
-                                   int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
-                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+                                   int skipQ, long long linesP, long long linesQ, TMM_SCALAR alpha,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
     const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
@@ -9045,8 +9186,8 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 const bool inside = line < count;
-                TMM_TYPE value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
-                                             inside && !split, row, col);
+                TMM_OUT value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                            inside && !split, row, col);
                 tmm__xstore_if(at, value, inside);
                 from += next, line += step, row += step, at += step * ld;
             }
@@ -9056,10 +9197,10 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
-    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_TYPE alpha,
+    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_SCALAR alpha,
                      const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
-                     const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_TYPE beta,
-                     TMM_TYPE *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
+                     const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_SCALAR beta,
+                     TMM_OUT *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
                      const tmm__narrow s)
 {
 #if TMM__BODIES
@@ -9533,7 +9674,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
         for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                tmm__xelements2 two = *(const tmm__xelements2 *)(from + 16 * THREADS * h);
+                tmm__xouts2 two = *(const tmm__xouts2 *)(from + 16 * THREADS * h);
                 total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
             }
         }
@@ -9571,8 +9712,8 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) {
-            tmm__xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
-            *(tmm__xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+            tmm__xouts2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(tmm__xouts2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
         }
     __syncwarp();
     col += lane, own += lane;
@@ -9608,7 +9749,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
                                         const double (*sum)[4])
 {
     enum { ACROSS = 4 };
-    tmm__xelements2 old[2][ACROSS];
+    tmm__xouts2 old[2][ACROSS];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
@@ -9932,6 +10073,341 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 }
 #endif
+#endif
+/* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
+   Uses: kernels/common/store.cuh, once/. Used by: launch.h, type/instances.h. */
+/* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
+   multiprocessor. */
+#ifndef TMM__HALF_LIST
+#define TMM__HALF_LIST(_)         \
+    _(1, 128x128, 128, 128, 4, 2) \
+    _(2, 64x64, 64, 64, 4, 4)
+#define TMM__HALF_ROWS   (TMM__HALF_LIST(TMM__VALUE_1) 0)
+#define TMM__HALF_COLS   (TMM__HALF_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_STAGES (TMM__HALF_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_BLOCKS (TMM__HALF_LIST(TMM__VALUE_4) 0)
+/* Bytes of shared memory: the stages of both operands. */
+#define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+/* Four matrices of 8 x 8 elements from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i; or of its column l / 4, if they are `turned`, which lie elsewhere. One of
+   two predicated instructions: a branch would keep loads and products apart. */
+#define TMM__HALF_LOAD(fragment, lines, turns, turned)                                         \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %6, 0;\n"                                   \
+                 "@p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%5];\n" \
+                 "@!p ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n}"     \
+                 : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]),              \
+                   "=r"((fragment)[3])                                                         \
+                 : "r"(lines), "r"(turns), "r"((int)(turned))                                  \
+                 : "memory")
+TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, const unsigned char *stage, unsigned lines,
+                                 unsigned turns, bool turned)
+{
+#if defined(__CUDA_ARCH__)
+    const unsigned at = (unsigned)__cvta_generic_to_shared(stage);
+    TMM__HALF_LOAD(fragment, at + lines, at + turns, turned);
+#else
+    const int lane = threadIdx.x % 32, two = lane % 4 * 2;
+    const size_t row = (size_t)stage + (turned ? turns : lines);
+    for (int i = 0; i < 4; i++) {
+        const size_t at =
+            (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + lane / 4);
+        const size_t k0 = (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + two);
+        const size_t k1 =
+            (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + two + 1);
+        const unsigned low = ((const unsigned short *)k0)[lane / 4];
+        const unsigned high = ((const unsigned short *)k1)[lane / 4];
+        fragment[i] = turned ? low | high << 16 : ((const unsigned *)at)[lane % 4];
+    }
+#endif
+}
+#undef TMM__HALF_LOAD
+
+/* c += a b by a warp on tensor cores, with sums in float: a 16 x 16, b 16 x 8. For lane l, g = l / 4
+   and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix Fragments for
+   mma.m16n8k16 with floating point type"):
+       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
+       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1)
+   sm_75 multiplies 8 k at a time, and has no bfloat16. */
+#define TMM__MMA(shape, type, a, b)                                           \
+    asm volatile("mma.sync.aligned.m16n8" shape ".row.col.f32." type "." type \
+                 ".f32 {%0, %1, %2, %3}, {" a "}, {" b "}, {%0, %1, %2, %3};" \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])             \
+                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]))
+TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *x, const unsigned *y)
+{
+#if TMM__ASYNC && TMM__HALF_TENSOR == 1
+    TMM__MMA("k16", "f16", "%4, %5, %6, %7", "%8, %9");
+#elif TMM__ASYNC
+    TMM__MMA("k16", "bf16", "%4, %5, %6, %7", "%8, %9");
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && TMM__HALF_TENSOR == 1
+    TMM__MMA("k8", "f16", "%4, %5", "%8");
+    TMM__MMA("k8", "f16", "%6, %7", "%9");
+#else
+    const int lane = threadIdx.x % 32;
+    for (int k = 0; k < 16; k++) {
+        float of[4]; /* two rows of a, two columns of b */
+        for (int i = 0; i < 4; i++) {
+            const unsigned *words = i < 2 ? x + i : y;
+            const unsigned word = k < 8 ? words[0] : words[i < 2 ? 2 : 1];
+            const int first = i < 2 ? lane / 4 : lane % 4 * 2 + i - 2;
+            const unsigned both = __shfl_sync(0xffffffffu, word, first * 4 + k % 8 / 2);
+            const unsigned short bits = (unsigned short)(both >> k % 2 * 16);
+            TMM_TYPE element;
+            memcpy((void *)&element, &bits, 2);
+            of[i] = (float)element;
+        }
+        for (int i = 0; i < 4; i++) c[i] += of[i / 2] * of[2 + i % 2];
+    }
+#endif
+}
+#undef TMM__MMA
+
+/* What a thread copies of the lines of an operand: chunks of 8 elements, from `from` on. */
+typedef struct tmm__xhalf_lines {
+    const TMM_TYPE *from;
+    long long hop, step;  /* elements: to the next chunk of the stage, to the next stage */
+    int place;            /* in bytes, in the stage */
+    int along_k, align;   /* bytes that a copy may have: 16, 4 or 2 */
+    int k;                /* of its first chunk, in the stage */
+    int valid;            /* elements of a chunk that exist, if its lines and k do */
+    int line, lines_left; /* of its first chunk if along k, else 0; lines of the tile */
+} tmm__xhalf_lines;
+
+/* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. */
+TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
+                                  long long k_stride, long long lines_left, const int lines)
+{
+    const int thread = threadIdx.x, across = lines / 8;
+    s->along_k = k_stride == 1;
+    const size_t ends = (size_t)X | (size_t)(s->along_k ? line_stride : k_stride) * 2;
+    s->align = ends % 16 == 0 ? 16 : ends % 4 == 0 ? 4 : 2;
+    const int line = s->along_k ? thread / 4 : thread % across * 8;
+    s->k = s->along_k ? thread % 4 * 8 : thread / across;
+    s->hop = s->along_k ? 32 * line_stride : 128 / across * k_stride;
+    s->step = 32 * k_stride;
+    s->place = s->along_k ? line * 64 + (s->k / 8 ^ line / 2 % 4) * 16
+                          : (s->k * across + (line / 8 ^ s->k % 8)) * 16;
+    const long long left = lines_left - line;
+    s->line = s->along_k ? line : 0, s->lines_left = lines_left < lines ? (int)lines_left : lines;
+    s->valid = s->along_k || left >= 8 ? 8 : left > 0 ? (int)left : 0;
+    s->from = X + (s->along_k || left > 0 ? line * line_stride : 0) + s->k * k_stride;
+}
+
+/* Copies `valid` elements of a chunk, and zeros. */
+TMM__DEVICE void tmm__xhalf_chunk(unsigned char *to, const TMM_TYPE *from, int valid, int align)
+{
+    if (align == 16) {
+        tmm__copy_zfill(to, from, 16, 2 * valid);
+    } else if (align == 4) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int left = 2 * valid - 4 * j;
+            tmm__copy_zfill(to + 4 * j, from + 2 * j, 4, left < 0 ? 0 : left < 4 ? left : 4);
+        }
+    } else {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            unsigned short bits = 0;
+            if (j < valid) bits = ((const unsigned short *)from)[j];
+            ((unsigned short *)to)[j] = bits;
+        }
+    }
+}
+
+/* Copies a stage, of which k_left k exist. What does not exist becomes zeros. */
+TMM__DEVICE void tmm__xhalf_copy(tmm__xhalf_lines *s, unsigned char *stage, long long k_left,
+                                 const int lines)
+{
+    const TMM_TYPE *from = s->from;
+    unsigned char *to = stage + s->place;
+    const int down = s->along_k ? 32 : 0;
+    int line = s->line;
+    if (s->align == 16 && k_left >= 32) {
+#pragma unroll
+        for (int i = 0; i < lines / 32; i++) {
+            tmm__copy_zfill(to + 2048 * i, from, 16,
+                            line + i * down < s->lines_left ? 2 * s->valid : 0);
+            from += s->hop;
+        }
+    } else {
+        int k = s->k;
+#pragma unroll 1
+        for (int i = 0; i < lines / 32; i++) {
+            const long long more = k_left - k;
+            int valid = line < s->lines_left && more > 0 ? s->valid : 0;
+            if (s->along_k && valid > more) valid = more > 0 ? (int)more : 0;
+            tmm__xhalf_chunk(to + 2048 * i, from, valid, s->align);
+            from += s->hop;
+            line += down, k += s->along_k ? 0 : 1024 / lines;
+        }
+    }
+    s->from += s->step;
+}
+#endif
+
+#if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_LIST(TMM__IN_PASS) 0)
+enum { tmm__half_bytes = TMM__HALF_BYTES(TMM__HALF_ROWS, TMM__HALF_COLS, TMM__HALF_STAGES) };
+static_assert((TMM__HALF_ROWS == 64 || TMM__HALF_ROWS == 128) &&
+                  (TMM__HALF_COLS == 64 || TMM__HALF_COLS == 128),
+              "TMM__HALF_LIST: tiles have 64 or 128 rows and columns: 2 x 2 warps");
+static_assert(TMM__HALF_STAGES >= 2, "TMM__HALF_LIST: one stage is copied while another is read");
+static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
+              "TMM__HALF_LIST: the stages of all blocks must fit into a multiprocessor");
+
+/* ============================== KERNEL TENSOR HALF ============================================ */
+/* Elements of 16 bits on tensor cores, sums in float. 4 warps, 2 x 2, have a tile of C; each has a
+   quarter of it in registers, as 16 x 8 parts:
+
+             COLS / 2         COLS / 2
+           +----------------+----------------+
+           | warp 0         | warp 1         |   ROWS / 2      a stage: 32 k of the tile's lines
+           +----------------+----------------+                 of A, then of B; STAGES of them go
+           | warp 2         | warp 3         |   ROWS / 2      round
+           +----------------+----------------+
+
+   A stage has chunks of 8 elements, 16 bytes. An operand that is contiguous along k lies as
+   [line][4 chunks], chunk c of line r at c ^ (r / 2 % 4); any other as [k][lines / 8 chunks], chunk c
+   of row k at c ^ (k % 8). So ldmatrix, which reads 8 rows of 16 bytes, finds them in different
+   banks, and turns the second kind around. Copies of 16 bytes do so, too.
+
+   Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
+   leaves its sums in `partials` for KERNEL SUM.
+   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. Its warps read 32 KB of
+   shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
+   tensor cores do. */
+TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
+    tmm__gemm_half(long long M, long long N, long long K, TMM_SCALAR alpha,
+                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                   TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
+                   float *__restrict__ partials)
+{
+    enum {
+        ROWS = TMM__HALF_ROWS,
+        COLS = TMM__HALF_COLS,
+        STAGES = TMM__STAGES(TMM__HALF_STAGES),
+        DOWN = ROWS / 32,   /* parts of 16 rows of a warp, */
+        ACROSS = COLS / 16, /* and of 8 columns */
+        STAGE_A = ROWS * 64,
+        STAGE = STAGE_A + COLS * 64
+    };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+    const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
+    const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
+    const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
+
+    const long long all = (K + 31) / 32;
+    const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
+    const long long k0 = step0 * 32;
+    tmm__xhalf_lines a, b;
+    tmm__xhalf_begin(&a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
+                     M - tile_row, ROWS);
+    tmm__xhalf_begin(&b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
+                     N - tile_col, COLS);
+
+    /* Where the lane's rows of matrices lie in a stage, see tmm__xhalf_load: of 16 lines and all k
+       that are copied along k, or of 16 k and all lines. */
+    const int row0 = warp / 2 * (ROWS / 2), col0 = warp % 2 * (COLS / 2), eight = lane % 8;
+    const int rowA = row0 + lane % 16, kA = lane / 16 * 8 + eight;
+    const int rowB = col0 + lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
+    const unsigned linesA = rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16;
+    const unsigned linesB = STAGE_A + rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16;
+    const unsigned turnsA = kA * (ROWS * 2) + ((row0 / 8 + lane / 8 % 2) ^ eight) * 16;
+    const unsigned turnsB = STAGE_A + kB * (COLS * 2) + ((col0 / 8 + lane / 16) ^ eight) * 16;
+
+    float sum[DOWN][ACROSS][4];
+#pragma unroll
+    for (int i = 0; i < DOWN; i++)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+            for (int n = 0; n < 4; n++) sum[i][j][n] = 0;
+
+    int steps = (int)(end - step0), next = 0; /* next: the step to copy */
+    int write = 0, read = 0;
+    long long k_left = K - k0;
+#pragma unroll 1
+    for (int step = 1 - STAGES; step < steps; step++) {
+        if (step >= 0) {
+            TMM__COPY_WAIT(STAGES - 2);
+            __syncthreads(); /* all have read the stage that is written next */
+        }
+        if (next < steps) {
+            unsigned char *stage = tmm__memory + write * STAGE;
+            tmm__xhalf_copy(&a, stage, k_left, ROWS);
+            tmm__xhalf_copy(&b, stage + STAGE_A, k_left, COLS);
+            k_left -= 32, next++;
+            write = write + 1 == STAGES ? 0 : write + 1;
+        }
+        tmm__copy_commit();
+        if (step < 0) continue;
+        const unsigned char *stage = tmm__memory + read * STAGE;
+#pragma unroll
+        for (int k = 0; k < 2; k++) { /* 16 of the stage's k */
+            unsigned x[DOWN][4], y[ACROSS / 2][4];
+#pragma unroll
+            for (int i = 0; i < DOWN; i++)
+                tmm__xhalf_load(x[i], stage, (linesA ^ 32 * k) + i * 1024,
+                                (turnsA ^ 32 * i) + k * (ROWS * 32), !a.along_k);
+#pragma unroll
+            for (int j = 0; j < ACROSS / 2; j++)
+                tmm__xhalf_load(y[j], stage, (linesB ^ 32 * k) + j * 1024,
+                                (turnsB ^ 32 * j) + k * (COLS * 32), !b.along_k);
+#pragma unroll
+            for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+                    tmm__xhalf_mma(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);
+        }
+        read = read + 1 == STAGES ? 0 : read + 1;
+    }
+
+    C += blockIdx.z * batchC;
+    if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
+    const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
+    const long long col1 = tile_col + col0 + lane % 4 * 2;
+    /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
+#pragma unroll 1
+    for (int i = 0; i < DOWN; i++) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long long row = tile_row + row0 + 16 * i + 8 * h + lane / 4;
+            if (row >= M) return;
+            tmm__xouts2 old[ACROSS];
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++) {
+                const long long col = col1 + 8 * j;
+                const unsigned mask = tmm__column_mask(col, 2, 0, N);
+                if (partials != NULL) {
+                    for (int n = 0; n < 2; n++)
+                        if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
+                } else if ((TMM_SUM)beta != 0) {
+                    old[j] = tmm__xload2(C + row * ldc + col, aligned, mask);
+                }
+            }
+            if (partials != NULL) continue;
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++) {
+                const long long col = col1 + 8 * j;
+                tmm__xstore2(C + row * ldc + col, row, col, aligned, tmm__column_mask(col, 2, 0, N),
+                             alpha, beta, old[j], &sum[0][j][2 * h]);
+            }
+        }
+#pragma unroll
+        for (int below = 1; below < DOWN; below++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int n = 0; n < 4; n++) sum[below - 1][j][n] = sum[below][j][n];
+    }
+}
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
@@ -11777,7 +12253,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm__xelements2 old[AHEAD];
+        tmm__xouts2 old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -12321,7 +12797,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm__xelements2 old[COLS];
+        tmm__xouts2 old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -12519,7 +12995,8 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
    third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
    scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
-   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone. Of a batch
+   each product is shared out alike, so that they do not depend on its position.
 
    A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
@@ -12527,16 +13004,27 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
 
+/* Lines of a tile, at most, by mma.sync: tensor cores bound it from 64 on, and registers are 168. */
+#define TMM__THIN_MMA_COLS 64
+
+/* Shared memory of a stage: of the large operand, planes, two barriers. */
+#define TMM__THIN_STAGE_BYTES(cols) ((int)TMM__THIN_STAGE + 192 * (cols) + 16)
+
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
-    unsigned char *planes; /* [block of cols lines][32 k] */
-    float *thin_scales, *large_scales;
-    float *partials; /* [tile + block of the launch][line of thin][line of large] */
-    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned char *planes;             /* [product][block of cols lines][32 k] */
+    float *thin_scales, *large_scales; /* [product][line] */
+    float *partials;                   /* [product][tile + share][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad: [product][line]; before them, if any is. */
     unsigned long long *marks, ticket;
-    long long units;    /* tiles times steps, which are shared out */
-    unsigned shares;    /* the blocks that multiply */
+    /* From one product to the next, 0 where all share the operand: bytes of planes; lines that have
+       scales. Floats of partial tiles. Scales of the large operand in all. */
+    long long next_planes, next_thin, next_large, next_partials, scales;
+    long long units;    /* of a product: tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply a product */
+    int tiles;          /* of a product */
+    int stages;         /* in shared memory, by mma.sync */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -12545,7 +13033,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -12568,7 +13056,7 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
            ((inexact & 0xffffu) != 0);
 }
 
-/* 4, 8 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
+/* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
@@ -12581,11 +13069,6 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
             "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
             : "memory");
-    else if (bytes == 8)
-        asm volatile(
-            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
-            "l"(global), "r"(valid), "l"(policy)
-            : "memory");
     else /* with a policy an H100 stops at these: "illegal instruction" */
         tmm__copy_zfill(shared, global, 4, valid);
 #else
@@ -12594,10 +13077,10 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
 #endif
 }
 
-/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
-   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
-   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
-   times. */
+/* Where the copies of a thread are. Each of the 256 threads that multiply has lines 2 g and 2 g + 1 of
+   16 of its warp, g = lane / 4, and k = 4 q .. 4 q + 3 of each 16. Where lines lie along k a thread
+   copies 16 bytes at a time for two of them, 128 apart; or one by one, then a warp has 32 neighbours of
+   each of 32 lines. Else a warp has 8 k of all 128 lines. */
 typedef struct tmm__thin_walk {
     const float *at;       /* the first of these elements in this step */
     int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
@@ -12607,7 +13090,8 @@ typedef struct tmm__thin_walk {
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk)
 {
-    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+    walk->at = job->large.X + blockIdx.y * job->large.product_stride +
+               (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
@@ -12615,15 +13099,18 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
                                                        tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
-    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
-    if (job->width == 4)
-        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    const bool vectors = job->width == 16;
+    walk->line = vectors ? lane * 4 : lane, walk->k = warp * 8;
+    if (job->along_k)
+        walk->line = vectors ? warp * 16 + lane / 4 * 2 : warp * 32,
+        walk->k = vectors ? lane % 4 * 4 : lane;
     tmm__thin_find(job, walk);
 }
 
-/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
-   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
-   else k = 0, 1 and 2, 3 of both. */
+/* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
+   multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
+   stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
+   four k each, from all 32 banks. */
 static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk, float *stage,
                                                       int thread, unsigned long long policy)
@@ -12634,7 +13121,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
               lane = thread % 32;
     int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
     float *to = stage + thread * 4;
-    if (job->width == 16) {
+    if (job->width == 16 && job->along_k) {
 #pragma unroll 1
         for (int two = 0; two < 2; two++) {
 #pragma unroll
@@ -12645,17 +13132,13 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
-    } else if (job->width == 8) {
-#pragma unroll 1
-        for (int two = 0; two < 2; two++) {
+    } else if (job->width == 16) {
+        to = stage + warp * 1024;
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
-                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
-                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
-                               policy);
-            }
-            at += 64, exist -= 64, to += 512;
+        for (int j = 0; j < 8; j++, at += k_stride) {
+            int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
+            tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
+                           here > 0 ? at : none, 16, here, policy);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -12666,14 +13149,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                            here ? 4 : 0, policy);
         }
     } else {
-        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
-             lane % 2;
+        to = stage + warp * 1024 + lane % 4;
 #pragma unroll 8
         for (int j = 0; j < 32; j++) {
             bool here = (j / 4 < left) & (j % 4 * 32 < exist);
-            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
-            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
-                           here ? from : none, 4, here ? 4 : 0, policy);
+            tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
+                               (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
+                           here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
+                           policy);
         }
     }
     walk->at += 32 * k_stride;
@@ -12681,6 +13164,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
     tmm__thin_find(job, walk);
+}
+
+/* Where a thread that multiplies has its first elements in a stage. */
+static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+{
+    const int g = thread / 4 % 8, q = thread % 4;
+    return job->along_k ? thread * 4
+                        : q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2;
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
@@ -12691,12 +13182,13 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float4 x = *(const float4 *)(stage + i * 2048),
-               y = *(const float4 *)(stage + i * 2048 + 1024);
-        if (!along_k) {
-            float4 a = x, b = y;
-            x.y = a.z, x.z = b.x, x.w = b.z;
-            y.x = a.y, y.y = a.w, y.z = b.y;
+        float4 x, y;
+        if (along_k) {
+            x = *(const float4 *)(stage + i * 2048), y = *(const float4 *)(stage + i * 2048 + 1024);
+        } else {
+            const float2 *of_k = (const float2 *)(stage + i * 2048); /* both lines */
+            const float2 k0 = of_k[0], k1 = of_k[64], k2 = of_k[128], k3 = of_k[192];
+            x = make_float4(k0.x, k1.x, k2.x, k3.x), y = make_float4(k0.y, k1.y, k2.y, k3.y);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -12710,9 +13202,10 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     }
 }
 
-/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
-   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
-   elsewhere computed by each warp. */
+/* The products of a stage: 64 lines of the large operand by a warpgroup, in the order of bf16_multiply.
+   By wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async"), they are enqueued, and
+   become c. By mma.sync, whose fragments are the same, they are added to c; elsewhere, too, where twins
+   of its instructions would be slow. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -12756,6 +13249,27 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
+#elif TMM__ASYNC
+    /* Two groups of eight lines are four matrices, which lie together. */
+    const unsigned char *from = planes + threadIdx.x % 32 * 16;
+#pragma unroll
+    for (int j = 0; j < cols / 16; j++) {
+        unsigned b[3][2][4];
+        float window[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) window[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            tmm__load_matrices(b[i / 2][i % 2], from + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *x = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
+            const unsigned *y = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(window, x, y, true), tmm__mma_16(window + 4, x, y + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[8 * j + i] += window[i];
+    }
 #else
     const int lane = threadIdx.x % 32;
     float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
@@ -12765,7 +13279,8 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
         to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
     }
-    for (int n = 0; n < cols / 2; n++) c[n] = 0;
+    float window[64];
+    for (int n = 0; n < cols / 2; n++) window[n] = 0;
     for (int i = 0; i < 12; i++) {
         int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
         for (int n = 0; n < cols / 4; n++) { /* columns */
@@ -12776,25 +13291,39 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
                 unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
                 float z = tmm__bits_float(bits << 16);
                 for (int h = 0; h < 2; h++)
-                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+                    window[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
             }
         }
     }
+    for (int n = 0; n < cols / 2; n++) c[n] += window[n];
 #endif
 }
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
-   block meet instead, once a stage. */
+   block meet instead, once a stage; of those that copy, when all but the last `pending` groups of
+   their copies are complete. */
 #if TMM__WGMMA
 static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
 #else
-static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     (void)barrier, (void)parity;
     __syncthreads();
+}
+
+static __device__ __forceinline__ void tmm__thin_arrive(int pending)
+{
+    switch (pending) {
+    case 0: TMM__COPY_WAIT(0); break;
+    case 1: TMM__COPY_WAIT(1); break;
+    case 2: TMM__COPY_WAIT(2); break;
+    case 3: TMM__COPY_WAIT(3); break;
+    default: TMM__COPY_WAIT(4);
+    }
+    tmm__thin_wait(0, 0);
 }
 #endif
 #endif
@@ -12803,16 +13332,19 @@ static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsi
    Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
-   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+   one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
     tmm__wait_for_previous();
     tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
-    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    if (self == 0 && blockIdx.y == 0) job.marks[0] = 0; /* a graph has the same ticket again */
+    for (long long i = blockIdx.y * (gridDim.x * 256ll) + self; i < job.scales;
+         i += gridDim.y * (gridDim.x * 256ll))
+        job.large_scales[i] = 1;
     int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
     int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
     if (block >= job.blocks) return;
@@ -12821,8 +13353,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         int k = half * 16 + i * 8;
-        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
-                   line < from.lines ? K - k : 0, vectors);
+        tmm__load8(x + 8 * i,
+                   from.X + blockIdx.y * from.product_stride + line * from.line_stride +
+                       k * from.k_stride,
+                   from.k_stride, line < from.lines ? K - k : 0, vectors);
     }
     unsigned words[3][2][4], most = 0, inexact = 0;
 #pragma unroll
@@ -12834,14 +13368,16 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
         for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
     }
-    unsigned char *to =
-        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+    unsigned char *to = job.planes + blockIdx.y * job.next_planes +
+                        ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 +
+                        in % 8 * 16;
 #pragma unroll
     for (int i = 0; i < 6; i++) {
         const unsigned *w = words[i / 2][i % 2];
         *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
     }
-    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+    if (tmm__thin_is_bad(&job, most, inexact))
+        job.marks[1 + blockIdx.y * job.next_thin + line] = job.ticket;
 #else
     (void)job;
 #endif
@@ -12851,14 +13387,15 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
     const bool apart = job.groups > 1;
     const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
-    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int tile = (int)blockIdx.x / pieces % job.tiles, in = (int)blockIdx.x % pieces * rows;
+    const long long product = (int)blockIdx.x / pieces / job.tiles;
     const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
     const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
     const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
@@ -12867,8 +13404,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
     const int end = min(from + share, count), row = apart ? 0 : warp;
     const size_t step = (size_t)cols * TMM__THIN_LINES;
-    const float *part = job.partials + ((size_t)tile + begin + from) * step +
-                        (in + row) * TMM__THIN_LINES + lane * 4;
+    const float *part = job.partials + product * job.next_partials +
+                        ((size_t)tile + begin + from) * step + (in + row) * TMM__THIN_LINES +
+                        lane * 4;
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
@@ -12898,10 +13436,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
         int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
         int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
         bool good = line < lines && thin < thins;
-        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        if (any && good)
+            good = job.large_scales[product * job.next_large + line] *
+                       job.thin_scales[product * job.next_thin + thin] !=
+                   0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
-        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
-                           &sums[t * PITCH + l]);
+        tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
+                           job.c.alpha, job.c.beta, &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -12912,11 +13453,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
-enum {
-    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
-    tmm__this_thin_bytes =
-        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
-};
+enum { tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0) };
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
@@ -12924,7 +13461,8 @@ static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 
 static_assert((TMM__THIN_LIST(TMM__IN_PASS) 0) == 1,
               "TMM__THIN_LIST: each instance needs a pass of its own");
 static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) >= 2, "TMM__THIN_LIST: stages must be 2 at least");
-static_assert(tmm__this_thin_bytes <= 227 * 1024,
+static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin_cols) <=
+                  227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
@@ -12933,21 +13471,26 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
        copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
-   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
-   place t + b, for each next partial tile has another tile, or another block, or both. No block
-   waits for another one.
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
+   y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
+   another block, or both. No block waits for another one.
+
+   By mma.sync there are no barriers that count copies: all threads meet once a step, when the copies
+   of that step are complete; copies are stages - 2 steps ahead. Tiles have 64 lines at most there.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
-   bounds it up to 64 columns or so, tensor cores beyond. */
+   bounds it up to 64 columns or so, tensor cores beyond (those of sm_80 have half of that rate). */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
+                    (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_COLS))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
-    unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    const int ring = TMM__WGMMA ? (int)STAGES : job.stages;
+    unsigned char *planes = tmm__memory + ring * (int)TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + ring * (int)STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
@@ -12973,7 +13516,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         float *stages = (float *)tmm__memory;
         unsigned long long policy = 0;
         tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
-        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+        const unsigned char *first = job.planes + blockIdx.y * job.next_planes;
+        const unsigned char *from = first + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -12985,12 +13529,15 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+            /* What else there is to read comes from the launch before. */
+            if (i == 0 && (self < 32 || !TMM__WGMMA)) {
                 tmm__wait_for_previous();
-                for (int j = lane; blockIdx.x == 0 && j < job.thin.lines; j += 32) {
-                    const bool bad = job.marks[1 + j] == job.ticket;
-                    job.thin_scales[j] = bad ? 0 : 1;
-                    if (bad) job.marks[1 + j] = 0; /* a graph has the same ticket again */
+                const long long line = blockIdx.y * job.next_thin;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0) && self < 32;
+                for (int j = lane; own && j < job.thin.lines; j += 32) {
+                    const bool bad = job.marks[1 + line + j] == job.ticket;
+                    job.thin_scales[line + j] = bad ? 0 : 1;
+                    if (bad) job.marks[1 + line + j] = 0, job.marks[0] = job.ticket;
                 }
             }
 #if TMM__WGMMA
@@ -13002,25 +13549,31 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self; j < STAGE / 16; j += 128)
-                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
-            tmm__thin_wait(fulls, 0);
+            for (int j = self * 16; j < STAGE; j += 2048)
+                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
+            tmm__copy_commit();
+            if (i >= ring - 2) tmm__thin_arrive(ring - 2);
 #endif
-            if (++stage == STAGES) stage = 0;
+            if (++stage == ring) stage = 0;
             from += STAGE;
-            if (walk.step == 0 && walk.block == 0) from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = first;
         }
+#if !TMM__WGMMA
+        for (int i = min(count, ring - 2); i > 0; i--) tmm__thin_arrive(i - 1);
+#endif
         return;
     }
 #if TMM__WGMMA
     asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
-    float *mine = (float *)tmm__memory + thread * 4;
+    const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
     float sum[COLS / 2], c[COLS / 2];
-    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+    enum { AHEAD = TMM__WGMMA ? 2 : 1 }; /* steps that have terms */
+    unsigned terms[AHEAD][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
-    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
+    float *partial = job.partials + blockIdx.y * job.next_partials +
+                     ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
@@ -13030,35 +13583,36 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
     }
 #pragma unroll 1
-    for (int pair = 0; pair < count; pair += 2) {
+    for (int first = 0; first < count; first += AHEAD) {
 #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int i = pair + h;
+        for (int h = 0; h < AHEAD; h++) {
+            const int i = first + h;
             if (i >= count) break;
-            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
+            tmm__thin_products(TMM__WGMMA ? c : sum, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
+                    const long long at = blockIdx.y * job.next_large + line + j;
                     if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
-                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                        job.large_scales[at] = 0, job.marks[0] = job.ticket;
                     most[j] = inexact[j] = 0;
                 }
             }
-            const int next = stage + 1 < STAGES ? stage + 1 : 0;
+            const int next = stage + 1 < ring ? stage + 1 : 0;
             if (i + 1 < count) {
                 tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
-                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
-                                most, inexact);
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k,
+                                terms[AHEAD - 1 - h], most, inexact);
             }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
             if (next == 0) parity ^= 1;
-#endif
-            stage = next;
 #pragma unroll
             for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
+#endif
+            stage = next;
             if (!ends) continue;
 #pragma unroll
             for (int j = 0; j < COLS / 4; j++) {
@@ -14301,7 +14855,7 @@ TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
             double *to = C + 8 * h * job->ldc + 8 * j;
-            tmm__xelements2 old = {{0, 0}};
+            tmm__xouts2 old = {{0, 0}};
             if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
             tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
                          sum);
@@ -14521,6 +15075,7 @@ TMM__CHECK(TMM__SKINNY_LIST, 5)
 TMM__CHECK(TMM__OUTER_LIST, 5)
 TMM__CHECK(TMM__NARROW_LIST, 5)
 TMM__CHECK(TMM__TENSOR_LIST, 5)
+TMM__CHECK(TMM__HALF_LIST, 5)
 TMM__CHECK(TMM__WGMMA_LIST, 6)
 TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
 TMM__CHECK(TMM__MMA_LIST, 6)
@@ -14560,18 +15115,20 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
    column to column, from product to product. */
 typedef struct tmm__xproduct {
     long long M, N, K;
-    TMM_TYPE alpha;
+    TMM_SCALAR alpha;
     const TMM_TYPE *A;
     long long rsA, csA, strideA;
     const TMM_TYPE *B;
     long long rsB, csB, strideB;
-    TMM_TYPE beta;
-    TMM_TYPE *C;
+    TMM_SCALAR beta;
+    TMM_OUT *C;
     long long ldc, strideC;
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
-                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements;
+                       TMM__ALL_OF_BATCH: these are all products of a batch; TMM__READY_A, _B: that
+                       operand is converted already */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -14587,6 +15144,13 @@ static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
     p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
     return p;
+}
+
+/* In a batch all positions have the same bits, also one that is alone in the last launch. */
+static inline int tmm__xallowed(long long batch)
+{
+    if (batch <= 1) return TMM__CUT_K | TMM__PACK;
+    return batch <= TMM__MOST_GRID ? (int)TMM__ALL_OF_BATCH : 0;
 }
 
 /* Which numbers of once/tuning.h are this type's. */
@@ -14605,14 +15169,14 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
-    load.c_bytes = size * M * N * p->batch;
+    load.c_bytes = (double)sizeof(TMM_OUT) * M * N * p->batch;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
     load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
     load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
     load.even = 0;
-    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_OUT)) & 15) != 0;
     return load;
 }
 
@@ -14816,8 +15380,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, product.h, once/.
-   Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
+   Uses: kernels/common/sum.cuh, product.h, once/. Used by: kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
@@ -15071,8 +15634,9 @@ static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkern
 }
 #endif
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
+   Uses: kernels/tensor/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if !TMM__HALF_TENSOR
 static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
@@ -15081,7 +15645,7 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
                          "kernel tensor is not in this program for float: define "
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double, float and elements of 16 bits alone");
     if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
@@ -15089,6 +15653,7 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
                          TMM__TENSOR_BYTES(64, 64));
     return tmm__xcheck_reach(p, row);
 }
+#endif
 
 #if TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, warps, down, width, blocks) \
@@ -15237,6 +15802,87 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
     return tmm__xdivided(p, plan);
 }
 #endif
+#endif
+/* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
+   Uses: mma_sync.cuh, launch/, once/. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* An instance of KERNEL TENSOR HALF. */
+typedef struct tmm__xhalf__instance {
+    int rows, cols, bytes;
+    const void *kernel;
+} tmm__xhalf__instance;
+
+static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
+{
+    const tmm__device *device = tmm__current_device();
+    if (device->shared < TMM__HALF_BYTES(64, 64, 2))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor needs %d bytes of shared memory a block, more than this "
+                         "device has",
+                         TMM__HALF_BYTES(64, 64, 2));
+    return tmm__xcheck_k(p, row);
+}
+
+/* Has the device tensor cores for this type? Else it is right, but slow. */
+static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
+{
+    const int capability = tmm__current_device()->capability;
+    return capability >= (TMM__HALF_TENSOR == 1 ? 75 : 80) && p->K <= INT_MAX &&
+           tmm__xtensor_takes(p, row) == TMM_OK;
+}
+
+/* Takes the tile that should be fastest, and shares out k where few tiles have long sums. */
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
+{
+#define TMM__ROW(pass, name, rows, cols, stages, blocks) \
+    {rows, cols, TMM__HALF_BYTES(rows, cols, stages), (const void *)TMM_FN(gemm_half_##name)},
+    static const tmm__xhalf__instance instances[] = {TMM__HALF_LIST(TMM__ROW)};
+#undef TMM__ROW
+    const tmm__device *device = tmm__current_device();
+    const int count = (int)(sizeof instances / sizeof *instances);
+    const double steps = ceil(p->K / 32.0);
+    (void)row;
+    c->time = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        const tmm__xhalf__instance *i = &instances[n];
+        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, i->cols);
+        const double tiles = load.blocks;
+        load.type = TMM__TUNED_AS_HALF;
+        if (i->bytes > device->shared) continue;
+        for (int slices = 1; slices <= 32; slices *= 2) {
+            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
+                               tiles * slices > 4 * load.processors || slices * 4 > steps))
+                break;
+            load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
+            double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
+            time =
+                TMM__PLAN_GUESS(n, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, slices, time);
+            if (time >= c->time) continue;
+            c->time = time, c->instance = n, c->kernel = i->kernel, c->bytes = i->bytes;
+            c->tile_m = i->rows, c->tile_n = i->cols, c->slices = slices;
+            c->cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+        }
+    }
+}
+
+static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__plan *plan)
+{
+    tmm__xproduct p = *given;
+    int slices = plan->slices;
+    if (plan->kernel == NULL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor: no instance fits the shared memory of this device");
+    void *partials = tmm__xpartials(&p, &slices);
+    const long long tiles = ((p.M - 1) / plan->tile_m + 1) * ((p.N - 1) / plan->tile_n + 1);
+    void *arguments[20];
+    int count = tmm__xarguments(&p, arguments);
+    arguments[count++] = &partials;
+    const tmm_status status =
+        tmm__launch(plan->kernel, dim3((unsigned)tiles, (unsigned)slices, p.batch), dim3(128),
+                    plan->bytes, arguments, p.stream);
+    return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+}
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
    Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
@@ -16110,19 +16756,23 @@ static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
     return plan;
 }
 
-/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
-   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+/* Nanoseconds of KERNEL CONVERT for operands that are not ready: rounds of all blocks that fit at once,
+   each with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    tmm__xproduct of = *p;
+    if (p->allowed & TMM__READY_A) of.M = 0;
+    if (p->allowed & TMM__READY_B) of.N = 0;
+    if (of.M + of.N == 0) return 0;
+    const int groups = (int)(8 * (ceil(of.M / 64.0) + ceil(of.N / 64.0)));
     const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(&of, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -16155,7 +16805,7 @@ static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_OUT *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;
@@ -16427,10 +17077,8 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
 enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 
-/* Where KERNEL THIN FLOAT has its workspace, by bytes from its begin; and all bytes. */
-typedef struct tmm__thin_memory {
-    size_t scales, marks, partials, bytes;
-} tmm__thin_memory;
+/* Rounds of blocks that a batch is shared out to, at most. */
+enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
 static inline const void *tmm__xthin_kernel(int n)
@@ -16441,7 +17089,8 @@ static inline const void *tmm__xthin_kernel(int n)
     return kernels[n];
 }
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
+/* Lines of the thin operand in a tile, and shared memory, of instance n: as many stages as fit. These
+   are two at least, since devices with such tensor cores have 99 KB. */
 static inline int tmm__xthin_cols(int n)
 {
 #define TMM__THIN_ROW(pass, name, cols, ...) cols,
@@ -16452,10 +17101,11 @@ static inline int tmm__xthin_cols(int n)
 
 static inline int tmm__xthin_bytes(int n)
 {
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, stages) stages,
+    static const int most[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return bytes[n];
+    const int stage = TMM__THIN_STAGE_BYTES(tmm__xthin_cols(n));
+    return (int)tmm__min(most[n], tmm__current_device()->shared / stage) * stage;
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -16465,16 +17115,17 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
-/* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
-   there may be other copies of operands than the caller has prepared. */
+/* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
+   and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
-    const double steps = ceil(p->K / 32.0);
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
-           (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
-           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * (int)TMM__THIN_LINES <= INT_MAX &&
-           steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
+    const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
+    const int one = TMM__CUT_K | TMM__PACK;
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
+           ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
+           thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
+           tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
 }
 
 /* Bytes of a copy of the large operand. */
@@ -16482,34 +17133,64 @@ static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
 {
     const size_t base = (size_t)(turned ? p->A : p->B);
     const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
-    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
-    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+    const long long next = p->batch == 1 ? 0 : turned ? p->strideA : p->strideB;
+    return base % 16 == 0 && (k == 1 || line == 1) && k * line % 4 == 0 && next % 4 == 0 ? 16 : 4;
 }
 
-/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
-   eight steps at least: more partial tiles take longer to add up than is gained. */
-static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+/* Products whose planes are in memory: one where all of a batch share the thin operand. */
+static inline long long tmm__xthin_products(const tmm__xproduct *p)
+{
+    return (p->N < p->M ? p->strideB : p->strideA) == 0 ? 1 : p->batch;
+}
+
+/* Nanoseconds of instance n, by so many shares of each product. Blocks that find no place begin when
+   others end. HUGE_VAL: a batch would take more than 1 GiB. */
+static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double shares)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
-    const double processors = TMM__BUSY(device->processors);
-    const int width = tmm__xthin_width(p, p->N < p->M);
-    for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
-        int i = TMM__TUNED_THIN - 1;
+    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
+    const double own = (double)tmm__xthin_products(p);
+    const int cols = tmm__xthin_cols(n), width = tmm__xthin_width(p, p->N < p->M);
+    int i = TMM__TUNED_THIN - 1;
+    while (i > 0 && t->thin.cols[i] != cols) i--;
+    const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
+    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
+                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
+    if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
+    const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) == TMM__BY_MMA_SYNC;
+    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
+    const double multiply = tmm__in_nanoseconds(rounds * each);
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
+    const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+    /* Planes of a batch that L2 does not hold go through memory. */
+    const int in_memory = p->batch > 1 && 6 * own * thin * p->K > device->gpu.l2_bytes;
+    const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) +
+           (in_memory ? 1 : t->thin.split) * split / rate + t->thin.add * parts / rate;
+}
+
+/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
+   eight steps at least: more partial tiles take longer to add up than is gained. A batch is shared out
+   to blocks for some rounds, so that few of them idle in the last one. */
+static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+{
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+        const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
+        if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
-        while (i > 0 && t->thin.cols[i] != cols) i--;
-        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * steps;
-        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
-        const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
-        const double read = 4 * large * p->K / (t->thin.read * rate);
-        const double split = (4 + 6 * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-        const double parts = (tiles + shares) * cols * (int)TMM__THIN_LINES * 8 + 8 * thin * large;
-        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
-        time += t->thin.split * split / rate + t->thin.add * parts / rate;
+        if (by == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) continue;
+        const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
+        const double most = floor(rounds * processors / p->batch);
+        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
-        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
+        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
         plan->kernel = tmm__xthin_kernel(n);
@@ -16521,7 +17202,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     }
 }
 
-/* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
+/* With KERNEL CONVERT; or KERNEL THIN FLOAT, which reads operands as they are, also prepared ones. */
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
                                      tmm__plan *plan)
 {
@@ -16533,19 +17214,21 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xthin_fits(p, instruction)) tmm__xthin_plan(p, plan);
 }
 
-/* All of the job but where its workspace is, and where things are in that. */
-static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan,
-                                              tmm__thin_job *job)
+/* All of the job but its ticket, with a workspace that begins at `memory`. Returns the bytes of that. */
+static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan, char *memory,
+                                    tmm__thin_job *job)
 {
     enum { BYTES = 256 };
-    tmm__thin_memory at;
-    const long long K = p->K;
+    const long long K = p->K, batch = p->batch, several = batch > 1;
     int log = 0;
     memset((void *)job, 0, sizeof *job);
-    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, 0}, b = {p->B, p->N, p->csB, p->rsB, 0};
+    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, several * p->strideA},
+                     b = {p->B, p->N, p->csB, p->rsB, several * p->strideB};
     tmm__float_job *c = &job->c;
     c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
-    c->C = p->C, c->ldc = p->ldc, c->alpha = p->alpha, c->beta = p->beta, c->batch = 1;
+    c->a.line_blocks = (int)((p->M - 1) / 64 + 1), c->b.line_blocks = (int)((p->N - 1) / 64 + 1);
+    c->C = p->C, c->ldc = p->ldc, c->batchC = p->strideC, c->batch = (int)batch;
+    c->alpha = p->alpha, c->beta = p->beta;
     c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
     job->turned = plan->turned;
     job->thin = job->turned ? b : a, job->large = job->turned ? a : b;
@@ -16553,48 +17236,69 @@ static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm_
     job->steps = (int)((K + 31) / 32);
     job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
     const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
-    job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->tiles = (int)tiles, job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->stages = plan->bytes / TMM__THIN_STAGE_BYTES(job->cols);
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
     job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
-    const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
-    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
-    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
-    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
-    at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
-    return at;
+    /* Of one product; then of all that have some of their own. */
+    const long long planes = (long long)job->blocks * job->steps * job->cols * 192;
+    const long long thin = 64ll * (job->turned ? c->b.line_blocks : c->a.line_blocks);
+    const long long large = 64ll * (job->turned ? c->a.line_blocks : c->b.line_blocks);
+    const long long of_thin = job->thin.product_stride ? batch : 1;
+    const long long of_large = job->large.product_stride ? batch : 1;
+    job->next_partials = (tiles + job->shares) * job->cols * TMM__THIN_LINES;
+    if (of_thin > 1) job->next_planes = planes, job->next_thin = thin;
+    if (of_large > 1) job->next_large = large;
+    job->scales = of_large * large;
+    const size_t scales = (size_t)(of_thin * planes + BYTES - 1) / BYTES * BYTES;
+    const size_t marks = scales + (size_t)(of_thin * thin + job->scales) * 4;
+    const size_t partials = marks + ((size_t)(of_thin * thin + 1) * 8 + BYTES - 1) / BYTES * BYTES;
+    job->planes = (unsigned char *)memory;
+    job->large_scales = (float *)(memory + scales);
+    job->thin_scales = job->large_scales + job->scales;
+    c->a.scales = job->turned ? job->large_scales : job->thin_scales;
+    c->b.scales = job->turned ? job->thin_scales : job->large_scales;
+    job->marks = (unsigned long long *)(memory + marks);
+    job->partials = (float *)(memory + partials);
+    return partials + (size_t)(batch * job->next_partials) * 4;
 }
 
-/* A product by KERNEL THIN FLOAT; *missing as in gemm__float. */
+static inline tmm_status tmm__xthin_launch(tmm__thin_job job, const tmm__plan *plan,
+                                           tmm_stream stream)
+{
+    void *arguments[] = {&job};
+    const long long halves = 2ll * job.steps * job.blocks * job.cols;
+    const unsigned batch = (unsigned)job.c.batch;
+    const dim3 split((unsigned)((halves - 1) / 256 + 1), job.next_thin > 0 ? batch : 1);
+    const unsigned sums = batch * job.tiles * (job.cols / (job.groups > 1 ? 1 : 8));
+    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, split, 256, 1, 1,
+                                             0, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(plan->kernel, dim3(job.shares, batch), plan->threads, 1, 1,
+                                      plan->bytes, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
+                                      arguments, stream);
+    return status;
+}
+
+/* Products by KERNEL THIN FLOAT; *missing as in gemm__float. */
 static inline tmm_status tmm__xthin(const tmm__xproduct *p, const tmm__plan *plan, size_t *missing)
 {
     tmm__thin_job job;
-    const tmm__thin_memory at = tmm__xthin_job(p, plan, &job);
-    char *memory = (char *)tmm__workspace(at.bytes, p->stream);
-    *missing = memory == NULL ? at.bytes : 0;
+    const size_t bytes = tmm__xthin_job(p, plan, NULL, &job);
+    char *memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    job.planes = (unsigned char *)memory;
-    job.c.a.scales = (float *)(memory + at.scales), job.c.b.scales = job.c.a.scales + p->M;
-    job.thin_scales = job.turned ? job.c.b.scales : job.c.a.scales;
-    job.large_scales = job.turned ? job.c.a.scales : job.c.b.scales;
-    job.marks = (unsigned long long *)(memory + at.marks), job.ticket = tmm__ticket();
-    job.partials = (float *)(memory + at.partials);
-    if (TMM__CLEAR_FLAGS) (void)cudaMemsetAsync(job.marks, 0, at.partials - at.marks, p->stream);
-    void *arguments[] = {&job};
-    const long long halves = 2ll * job.steps * job.blocks * job.cols;
-    const long long tiles = job.units / job.steps;
-    const unsigned split = (unsigned)((halves - 1) / 256 + 1);
-    const unsigned sums = (unsigned)(tiles * (job.cols / (job.groups > 1 ? 1 : 8)));
-    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, dim3(split), 256,
-                                             1, 1, 0, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters(plan->kernel, dim3(job.shares), plan->threads, 1, 1,
-                                      plan->bytes, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
-                                      arguments, p->stream);
+    (void)tmm__xthin_job(p, plan, memory, &job);
+    job.ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS)
+        (void)cudaMemsetAsync(job.marks, 0, (size_t)((char *)job.partials - (char *)job.marks),
+                              p->stream);
+    const tmm_status status = tmm__xthin_launch(job, plan, p->stream);
     (void)cudaFreeAsync(memory, p->stream);
     return status;
 }
@@ -16617,7 +17321,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
     tmm__thin_job job;
-    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, &job).bytes;
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, NULL, &job);
     tmm__xhalves(prepared, p->K, halves, ready);
     return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }
@@ -17298,7 +18002,7 @@ static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long
     tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
-    p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    p.allowed = tmm__xallowed(batch) | (tensor ? TMM__SPLIT : 0);
     return p;
 }
 
@@ -17337,8 +18041,7 @@ static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long 
         p.alpha = 0;
         p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
     }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    p.allowed = tmm__xallowed(batch);
     p.batch = (unsigned)tmm__min(batch, TMM__MOST_GRID);
     return p;
 }
@@ -17413,7 +18116,9 @@ static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long lo
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
-        if (batch > 0 && strides[n] > LLONG_MAX / (long long)sizeof(TMM_TYPE) / batch)
+        if (batch > 0 && strides[n] > LLONG_MAX /
+                                          (long long)(n == 2 ? sizeof(TMM_OUT) : sizeof(TMM_TYPE)) /
+                                          batch)
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "stride%c (%lld, batch %lld) exceeds 64-bit addresses", 'A' + n,
                              strides[n], batch);
@@ -17540,16 +18245,16 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
 }
 
 TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_TYPE alpha,
+                                           long long N, long long K, TMM_SCALAR alpha,
                                            const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                           long long strideA, long long strideB, long long strideC,
-                                           long long batch, tmm_stream stream)
+                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideB,
+                                           long long strideC, long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
-    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
-                                    reads_AB};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
@@ -17567,8 +18272,8 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                       long long ldc, long long strideA, long long strideB,
                                       long long strideC, long long batch, tmm_stream stream)
 {
@@ -17577,17 +18282,17 @@ TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long 
 }
 
 TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                   TMM_TYPE *C, long long ldc, tmm_stream stream)
+                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
+                                   TMM_OUT *C, long long ldc, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
 TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
                               tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
@@ -17687,7 +18392,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
                          : N < 1 ? "N"
                          : K < 1 ? "K"
                                  : "batch");
-    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 0};
+    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 1, 0};
     const tmm_status status = tmm__check_sizes(&sizes);
     if (status != TMM_OK) return status;
     if (!tmm__pretend(gpu, &device, kernels))
@@ -17748,9 +18453,10 @@ static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
     /* As if C had no rows, or no columns. */
-    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K, X, ld, X, 1, X, 1, sizeof *X, 0};
-    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
-                                X,        ld, X, LLONG_MAX, sizeof *X, 0};
+    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K,         X,         ld,
+                                X,  1,        X,     1, sizeof *X, sizeof *X, 0};
+    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X,         LLONG_MAX,
+                                X,        ld, X, LLONG_MAX, sizeof *X, sizeof *X, 0};
     tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
     if (status == TMM_OK) status = tmm__xgemm_prepare_memory(lines, K, &needed);
     if (status != TMM_OK) return status;
@@ -17841,6 +18547,13 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
 /* What options are if there are none. */
 static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
+/* What a product with such operands may do. */
+static inline int tmm__xallowed_with(const tmm_tensor_options *options)
+{
+    return TMM__CUT_K | TMM__PACK | (options->A != NULL ? (int)TMM__READY_A : 0) |
+           (options->B != NULL ? (int)TMM__READY_B : 0);
+}
+
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
@@ -17853,14 +18566,18 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
+    for (int i = 0; i < 2; i++) { /* ops and alignment may decide whether copies of operands pay */
+        p.allowed = tmm__xallowed_with(options) & ~(i == 0 ? (int)TMM__PACK : 0);
+        tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+        const size_t takes = tmm__xconverted_bytes(&p, &plan, prepared);
+        if (takes > *bytes) *bytes = takes;
+    }
     return TMM_OK;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
@@ -17871,9 +18588,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    const tmm__operands operands = {opA,       opB, M,   N, K,   A,
-                                    lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
-                                    alpha != 0};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), alpha != 0};
     status = tmm__check_gemm(&operands);
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
@@ -17895,7 +18611,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
-    p.allowed = TMM__CUT_K | (options->A == NULL && options->B == NULL ? TMM__PACK : 0);
+    p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);
@@ -17908,25 +18624,36 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
    Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                                const TMM_TYPE *B, TMM_TYPE *C)
+                                const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {
-        TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
-        N > 1 ? N : 1, sizeof(TMM_TYPE), 1};
+    const tmm__operands operands = {TMM_OP_N,
+                                    TMM_OP_N,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    K > 1 ? K : 1,
+                                    B,
+                                    N > 1 ? N : 1,
+                                    C,
+                                    N > 1 ? N : 1,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
-                               (TMM_TYPE)0, C, N, NULL);
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+                               (TMM_SCALAR)0, C, N, NULL);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
     static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
                                          "cudaMalloc for C"};
     const void *const from[3] = {A, B, C};
     const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
-                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+                             (size_t)(M * N) * sizeof(TMM_OUT)};
     void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
     for (int n = 0; n < 3 && status == TMM_OK; n++)
@@ -17938,9 +18665,9 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
-                            (TMM_TYPE *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
+                            (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -17977,8 +18704,8 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
                                      tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
-    const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    TMM_TYPE *C = (TMM_TYPE *)block->C;
+    const TMM_SCALAR beta = block->adds ? (TMM_SCALAR)1 : *(const TMM_SCALAR *)job->beta;
+    TMM_OUT *C = (TMM_OUT *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(
             TMM_ERROR_UNSUPPORTED,
@@ -17986,10 +18713,10 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
             "on the blocks",
             tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_SCALAR)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
     tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
-    p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
+    p.alpha = *(const TMM_SCALAR *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
@@ -18012,13 +18739,13 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                    long long ldc, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
-    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
-                                    reads_AB};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
@@ -18029,7 +18756,9 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
     job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE);
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
@@ -18045,9 +18774,9 @@ static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
     if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-    const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
-                                    lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
-                                    reads};
+    const tmm__operands operands = {
+        opA, TMM_OP_N,         p->rows,         N,    K, p->A, lda, unread, N > 1 ? N : 1, p->C,
+        ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
@@ -18063,7 +18792,7 @@ static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *
     const size_t size = sizeof(TMM_TYPE);
     for (int n = 0; n < count && K > 0; n++) {
         const tmm_part *p = &parts[n];
-        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, size);
+        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, sizeof(TMM_OUT));
         for (int m = 0; m < count && p->rows > 0; m++) {
             const tmm_part *q = &parts[m];
             const tmm__area A =
@@ -18079,7 +18808,7 @@ static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *
 }
 
 TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    TMM_SCALAR alpha, TMM_SCALAR beta, tmm_part *parts, int count,
                                     tmm_kernel kernel)
 {
     const void *unread = &unread;
@@ -18093,7 +18822,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
     const tmm__operands sizes = {
         opA,    opB,           M, N, K, unread, a > 1 ? a : 1, unread, b > 1 ? b : 1,
-        unread, N > 1 ? N : 1, 1, 0};
+        unread, N > 1 ? N : 1, 1, 1, 0};
     tmm_status status = tmm__check_gemm(&sizes);
     if (status != TMM_OK) return status;
     for (int n = 0; n < count; n++) {
@@ -18124,7 +18853,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
     job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE);
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;
@@ -18171,22 +18902,22 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
     }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {
-            TMM_TYPE *c = p->C + (i0 + i) * p->ldc + j0 + j;
+            TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
-            if (beta != 0) value += beta * (TMM_SUM)*c;
-            *c = (TMM_TYPE)value;
+            if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
+            *c = (TMM_OUT)value;
         }
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
-                                   TMM_TYPE *C, int threads)
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                   TMM_OUT *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
     tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
-    p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
+    p.alpha = K > 0 ? alpha : (TMM_SCALAR)0; /* which may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
     long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
@@ -18200,23 +18931,47 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_T
 }
 
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                   long long ldc)
 {
-    const tmm__operands operands = {
-        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    const tmm__operands operands = {opA,
+                                    opB,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    (TMM_SUM)alpha != 0};
     return tmm__xcpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {
-        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    const tmm__operands operands = {opA,
+                                    opB,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
 #else
@@ -18238,6 +18993,8 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
+#undef TMM_SCALAR
+#undef TMM_OUT
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
 #undef TMM__ALL_TILES
@@ -18258,7 +19015,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
    Uses: once/config.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
@@ -18276,6 +19033,32 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
+#include TMM_HEADER
+#endif
+#ifdef TMM_WITH_HALF
+#define TMM_TYPE   tmm_half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   h
+#include TMM_HEADER
+#define TMM_TYPE   tmm_half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_OUT    float
+#define TMM_NAME   hs
+#include TMM_HEADER
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define TMM_TYPE   tmm_bfloat16
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   b
+#include TMM_HEADER
+#define TMM_TYPE   tmm_bfloat16
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_OUT    float
+#define TMM_NAME   bs
 #include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY

@@ -1,4 +1,4 @@
-"""The commands of the wheel (pyproject.toml): scripts of bash, which are installed beside this file."""
+"""The wheel (pyproject.toml): its commands are scripts of bash, which are installed beside this file."""
 
 import os
 import sys
@@ -22,3 +22,10 @@ def compile():
 
 def try_folder():
     _become("coursework", "try")
+
+
+def load_ipython_extension(shell):
+    """Brings %%cucc."""
+    from . import notebook
+
+    notebook.load(shell)

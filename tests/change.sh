@@ -24,7 +24,15 @@ static int wanted = -1; /* the number of the instance that plans take where it f
 #define TMM_DOUBLE_TENSOR                    0
 #define TMM_NO_INT
 #include "tiledmm.cuh"
-#define CHECK(T, letter, unit)                                                                    \
+#ifndef BY_WGMMA
+#include <cuda_fp16.h>
+#define TMM_TYPE   __half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   h
+#include "tiledmm.cuh"
+#endif
+#define CHECK(T, letter, unit, wide)                                                              \
     static double letter##_worst(tmm_kernel kernel, int ops, int M, int N, int K)                 \
     {                                                                                             \
         const int ta = ops & 1, tb = ops >> 1, count = M * K + K * N + M * N;                     \
@@ -43,11 +51,11 @@ static int wanted = -1; /* the number of the instance that plans take where it f
             for (int j = 0; j < N; j++) {                                                         \
                 long double sum = 0, size = 0;                                                    \
                 for (int k = 0; k < K; k++) {                                                     \
-                    long double product = (long double)A[ta ? k * M + i : i * K + k] *            \
-                                          B[tb ? j * K + k : k * N + j];                          \
+                    long double product = (long double)(wide)A[ta ? k * M + i : i * K + k] *      \
+                                          (wide)B[tb ? j * K + k : k * N + j];                    \
                     sum += product, size += fabsl(product);                                       \
                 }                                                                                 \
-                double part = (double)(fabsl(C[i * N + j] - sum) / ((K + 2) * (unit) * size));    \
+                double part = (double)(fabsl((wide)C[i * N + j] - sum) / ((K + 2) * (unit) * size)); \
                 if (!(part <= worst)) worst = part;                                               \
             }                                                                                     \
         cudaFree(d);                                                                              \
@@ -55,12 +63,18 @@ static int wanted = -1; /* the number of the instance that plans take where it f
         return worst;                                                                             \
     }
 #ifndef TMM_NO_DOUBLE
-CHECK(double, d, ldexp(1, -53))
+CHECK(double, d, ldexp(1, -53), double)
 #else
 #define d_worst(...) 0
 #endif
-CHECK(float, s, ldexp(1, -24))
-/* program KERNEL [INSTANCE]: multiplies by it, of float and double where there is such a kernel. */
+CHECK(float, s, ldexp(1, -24), float)
+#ifndef BY_WGMMA
+CHECK(__half, h, ldexp(1, -24) + ldexp(1, -11) / (K + 2), float)
+#else
+#define h_worst(...) 0
+#endif
+/* program KERNEL [INSTANCE]: multiplies by it, of float and double where there is such a kernel; "half":
+   by TMM_TENSOR of half. */
 int main(int count, char **names)
 {
     static const int shapes[][4] = {{200, 90, 33, 1}, {128, 64, 40, 0}, {256, 128, 72, 1}, {33, 65, 130, 3},
@@ -73,6 +87,10 @@ int main(int count, char **names)
     for (int n = 0; n < (int)(sizeof shapes / sizeof *shapes); n++) {
         const int *s = shapes[n];
         if (k == TMM_SKINNY ? s[1] > 16 : n > 5) continue; /* the last four are for it */
+        if (strcmp(names[1], "half") == 0) {
+            worst = fmax(worst, h_worst(TMM_TENSOR, s[3], s[0], s[1], s[2]));
+            continue;
+        }
         worst = fmax(worst, d_worst((tmm_kernel)k, s[3], s[0], s[1], s[2]));
         if (k != TMM_TENSOR_INT8) worst = fmax(worst, s_worst((tmm_kernel)k, s[3], s[0], s[1], s[2]));
     }
@@ -108,6 +126,7 @@ edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.
 edit 's/_(5, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(6, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
 edit 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 4, 1/; s/128x192, 1, 192, 5, 1/128x192, 1, 192, 4, 1/' kernels/tensor_float/wgmma.cuh
 edit 's/_(1, 128x32, 32, 6)/_(2, 128x32, 32, 3)/; s/_(2, 128x64, 64, 6)/_(1, 128x64, 64, 7)/' kernels/tensor_float/thin.cuh
+edit 's/_(1, 128x128, 128, 128, 4, 2)/_(2, 128x128, 128, 128, 3, 2) _(3, 64x128, 64, 128, 5, 3)/; s/_(2, 64x64, 64, 64, 4, 4)/_(1, 64x64, 64, 64, 6, 4)/' kernels/tensor_half/mma_sync.cuh
 edit 's/_(1, 128x256, 64)/_(2, 128x256, 64)/; s/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh
 
 # works NAME KERNEL NUMBER INSTANCE...: these must be launched, which is counted.
@@ -138,6 +157,7 @@ works "SKINNY, a width of 8" skinny - tmm_sgemm_skinny_k_8
 works "OUTER, another tile" outer 0 tmm_sgemm_outer_tall tmm_dgemm_outer_tall
 works "NARROW, 2 groups" narrow 0 tmm_sgemm_narrow_2
 works "DIRECT, smaller blocks" direct - tmm_sgemm_direct tmm_dgemm_direct
+works "TENSOR HALF, another tile" half "0 1 2" tmm_hgemm_half_64x64 tmm_hgemm_half_128x128 tmm_hgemm_half_64x128
 works "TENSOR INT8, in another order" tensor_int8 "0 1" tmm_dgemm_int8_mma_128x256 tmm_dgemm_int8_mma_128x128
 # The kernels by wgmma run on Hopper alone.
 # shellcheck disable=SC2317,SC2329 # called through check
@@ -154,6 +174,7 @@ fi
 # ---- edits that a kernel cannot follow -------------------------------------------------------------
 # Many are made in one copy, since the compiler names all. Each has a sentence of its own there.
 printf '#define TMM_FLOAT_TENSOR 0\n#define TMM_DOUBLE_TENSOR 0\n#define TMM_NO_INT\n#include "tiledmm.cuh"\n' >"$work/all.cu"
+printf '#include <cuda_fp16.h>\n#define TMM_TYPE __half\n#define TMM_SUM float\n#define TMM_NAME h\n#include "tiledmm.cuh"\n' >>"$work/all.cu"
 begin_refused() {
     rm -rf "$copy/src" && cp -r src "$copy/"
     edits=() sentences=()
@@ -198,6 +219,7 @@ refused 's/128x128, 4, 3, 1/128x128, 3, 3, 1/' kernels/tensor_float/mma_sync.cuh
 refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must be"
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
 refused 's/128x96, 96, 6/128x96, 48, 6/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines"
+refused 's/64x64, 64, 64, 4, 4/64x64, 64, 96, 4, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: tiles have 64 or 128 rows"
 number skinny WARPS 4 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct BLOCK 11 "TMM__DIRECT_BLOCK must be"
 end_refused
@@ -213,10 +235,12 @@ refused 's/64x64, 2, 4, 2/64x64, 2, 1, 2/' kernels/tensor_float/mma_sync.cuh "TM
 refused 's/, 128x64, 64x64)/, 128x64, 128x64)/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_KERNEL_LIST: each instance"
 refused 's/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: each instance needs a pass"
 refused 's/128x32, 32, 6/128x32, 32, 1/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: stages must be 2 at least"
+refused 's/64x64, 64, 64, 4, 4/64x64, 64, 64, 1, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: one stage is copied"
 number skinny COPIES 2 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct MOST 2048 "TMM__DIRECT_MOST must be a power of two"
 end_refused
 begin_refused
+refused 's/128x128, 128, 128, 4, 2/128x128, 128, 128, 8, 2/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: the stages of all blocks"
 number narrow THREADS 256 "must be 128, 64 and 512"
 number narrow STAGES 1 "TMM__NARROW_STAGES must be 2 at least"
 instance small "_(5, 64x64, 64, 64)" "TMM__SMALL_LIST: the first instance must have the smallest tile"

@@ -1,108 +1,252 @@
-/* Elements of 16 bits as a type of one's own: __half and __nv_bfloat16 with sums in float, by every
-   kernel that takes any type.
+/* Elements of 16 bits, half and bfloat16 with sums in float: ready-made with C in their type
+   (tmm_hgemm, tmm_bgemm) and in float (tmm_hsgemm, tmm_bsgemm), and as a type of one's own, by every
+   kernel that takes them.
 
    The file includes itself once for each type. */
 #ifndef T
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <math.h>
+#include <stdint.h>
 #include <time.h>
 #include "tap.h"
-#define TMM_NO_READY_MADE
+#define TMM_WITH_HALF
+#define TMM_WITH_BFLOAT16
+#define TMM_NO_DOUBLE
+#define TMM_NO_INT
+#include "../tiledmm.cuh"
 #define TMM_TYPE __half
 #define TMM_SUM  float
 #define TMM_NAME half
-#include "../tiledmm.cuh"
-#define TMM_TYPE __nv_bfloat16
-#define TMM_SUM  float
-#define TMM_NAME bf
 #include "../tiledmm.cuh"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 #define TMM(x)      JOIN(JOIN(tmm_, LETTER), x) /* the library's */
-#define test_type   JOIN(LETTER, _test_type)
+#define TEST(x)     JOIN(LETTER, x)
+#define TEXT_(x)    #x
+#define TEXT(x)     TEXT_(x)
 
-#define T           __half
-#define LETTER      half
-#define UNIT        ldexp(1, -11)
+static long long random_below(long long n)
+{
+    return (long long)((tap_uniform() + 1) / 2 * (double)n) % n;
+}
+
+#define T           tmm_half
+#define OUT         tmm_half
+#define SCALAR      float
+#define UNIT        ldexp(1, -11) /* of a rounding of C */
+#define LEAST       ldexp(1, -24) /* the smallest distance of two C */
+#define LETTER      h
 #define TO_FLOAT(x) __half2float(x)
 #define TO_TYPE(x)  __float2half(x)
+#define OUT_FLOAT   __half2float
+#define TO_OUT      __float2half
 #include "half.cu"
-#undef T
 #undef LETTER
+#undef SCALAR
+#define SCALAR __half
+#define LETTER half
+#include "half.cu"
+#undef LETTER
+#undef SCALAR
+#undef OUT
 #undef UNIT
+#undef LEAST
+#undef OUT_FLOAT
+#undef TO_OUT
+#define SCALAR    float
+#define OUT       float
+#define UNIT      0.0
+#define LEAST     0.0
+#define OUT_FLOAT (float)
+#define TO_OUT    (float)
+#define LETTER    hs
+#include "half.cu"
+#undef LETTER
+#undef T
 #undef TO_FLOAT
 #undef TO_TYPE
-#define T           __nv_bfloat16
-#define LETTER      bf
-#define UNIT        ldexp(1, -8)
+#define T           tmm_bfloat16
 #define TO_FLOAT(x) __bfloat162float(x)
 #define TO_TYPE(x)  __float2bfloat16(x)
+#define LETTER      bs
+#include "half.cu"
+#undef LETTER
+#undef OUT
+#undef UNIT
+#undef OUT_FLOAT
+#undef TO_OUT
+#define OUT       tmm_bfloat16
+#define UNIT      ldexp(1, -8)
+#define OUT_FLOAT __bfloat162float
+#define TO_OUT    __float2bfloat16
+#define LETTER    b
 #include "half.cu"
 
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
-    half_test_type();
-    bf_test_type();
+    h_from_host(), hs_from_host(), b_from_host(), bs_from_host();
+    h_test_type();
+    hs_test_type();
+    b_test_type();
+    bs_test_type();
+    half_test_type(), half_from_host();
     return tap_done();
 }
 
-#else /* ---------------- for one type T ---------------------------------------------------------- */
-static void test_type(void)
+#else /* ---------------- for one type T, C of type OUT -------------------------------------------- */
+/* One product on the device, C in the middle of `room` elements; *worst: of the bound of its error;
+   returns what was written beside C. */
+static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, long long K,
+                          long long batch, int adds, int odd, double *worst, tmm_status *status)
 {
-    enum { M = 70, N = 45, K = 90, LD = 96 };
-    static T A[LD * LD], B[LD * LD], C[LD * LD], result[LD * LD];
-    T *d[3] = {NULL, NULL, NULL};
-    int made = 1;
-    for (int i = 0; i < LD * LD; i++) {
-        A[i] = TO_TYPE((float)tap_uniform());
-        B[i] = TO_TYPE((float)tap_uniform());
-        C[i] = TO_TYPE((float)tap_uniform());
+    const tmm_op opA = ops & 1 ? TMM_OP_T : TMM_OP_N, opB = ops & 2 ? TMM_OP_T : TMM_OP_N;
+    /* Lines of whole 16 bytes, of 4, or anywhere; the same for where they begin. */
+    const long long unit = odd == 0 ? 8 : odd == 1 ? 2 : 1;
+    const long long lineA = opA == TMM_OP_N ? K : M, lineB = opB == TMM_OP_N ? N : K;
+    const long long linesA = opA == TMM_OP_N ? M : K, linesB = opB == TMM_OP_N ? K : N;
+    const long long lda = (lineA + unit - 1) / unit * unit + (odd == 2 ? 1 : unit);
+    const long long ldb = (lineB + unit - 1) / unit * unit + (odd == 2 ? 1 : 0);
+    const long long ldc = N + (odd ? 3 : 8), first = odd ? (odd == 1 ? 2 : 1) : 0;
+    const long long strideA = linesA * lda + unit, strideB = linesB * ldb;
+    const long long strideC = M * ldc, around = 64;
+    const long long sizes[3] = {first + strideA * batch, first + strideB * batch,
+                                strideC * batch + 2 * around};
+    T *A = (T *)malloc(sizes[0] * sizeof(T)), *B = (T *)malloc(sizes[1] * sizeof(T));
+    OUT *C = (OUT *)malloc(sizes[2] * sizeof(OUT)), *result = (OUT *)malloc(sizes[2] * sizeof(OUT));
+    T *dA = NULL, *dB = NULL;
+    OUT *dC = NULL;
+    const double alpha = adds ? 0.5 : 1, beta = adds ? -2 : 0;
+    int beside = 0;
+    for (long long n = 0; n < sizes[0]; n++) A[n] = TO_TYPE((float)tap_uniform());
+    for (long long n = 0; n < sizes[1]; n++) B[n] = TO_TYPE((float)tap_uniform());
+    for (long long n = 0; n < sizes[2]; n++) C[n] = TO_OUT(adds ? (float)tap_uniform() : NAN);
+    *worst = 0;
+    *status = TMM_ERROR_MEMORY;
+    if (!cudaMalloc((void **)&dA, sizes[0] * sizeof(T)) &&
+        !cudaMalloc((void **)&dB, sizes[1] * sizeof(T)) &&
+        !cudaMalloc((void **)&dC, sizes[2] * sizeof(OUT)) &&
+        !cudaMemcpy(dA, A, sizes[0] * sizeof(T), cudaMemcpyHostToDevice) &&
+        !cudaMemcpy(dB, B, sizes[1] * sizeof(T), cudaMemcpyHostToDevice) &&
+        !cudaMemcpy(dC, C, sizes[2] * sizeof(OUT), cudaMemcpyHostToDevice))
+        *status = TMM(gemm_batched_with)(kernel, opA, opB, M, N, K, (SCALAR)(float)alpha,
+                                         dA + first, lda, dB + first, ldb, (SCALAR)(float)beta,
+                                         dC + around, ldc, strideA, strideB, strideC, batch, 0);
+    if (*status == TMM_OK &&
+        cudaMemcpy(result, dC, sizes[2] * sizeof(OUT), cudaMemcpyDeviceToHost) != cudaSuccess)
+        *status = TMM_ERROR_CUDA;
+    for (long long n = 0; *status == TMM_OK && n < sizes[2]; n++) {
+        const long long at = n - around, row = at < 0 ? -1 : at % strideC / ldc, col = at % ldc;
+        const double got = OUT_FLOAT(result[n]), before = OUT_FLOAT(C[n]);
+        if (row < 0 || at >= strideC * batch || col >= N) {
+            beside += adds ? got != before : got == got;
+            continue;
+        }
+        const T *a = A + first + at / strideC * strideA, *b = B + first + at / strideC * strideB;
+        double sum = 0, size = 0;
+        for (long long k = 0; k < K; k++) {
+            const double x = TO_FLOAT(a[opA == TMM_OP_N ? row * lda + k : k * lda + row]);
+            const double y = TO_FLOAT(b[opB == TMM_OP_N ? k * ldb + col : col * ldb + k]);
+            sum += x * y, size += fabs(x * y);
+        }
+        double expected = alpha * sum, bound = (K + 4) * ldexp(1, -24) * size;
+        if (adds) expected += beta * before, bound += ldexp(1, -23) * fabs(beta * before);
+        bound += 1.01 * UNIT * (fabs(expected) + bound) + LEAST + ldexp(1, -140);
+        if (!(fabs(got - expected) / bound <= *worst)) *worst = fabs(got - expected) / bound;
     }
-    for (int n = 0; n < 3; n++) made &= cudaMalloc((void **)&d[n], sizeof A) == cudaSuccess;
-    made = made && !cudaMemcpy(d[0], A, sizeof A, cudaMemcpyHostToDevice) &&
-           !cudaMemcpy(d[1], B, sizeof B, cudaMemcpyHostToDevice);
-    for (int n = 0; made && n < 4 * TMM_KERNEL_COUNT; n++) {
-        tmm_kernel kernel = (tmm_kernel)(n / 4);
-        int transposed = n & 1, adds = n >> 1 & 1, rows = kernel == TMM_SKINNY ? 9 : M;
-        tmm_op op = transposed ? TMM_OP_T : TMM_OP_N;
-        double alpha = adds ? 0.5 : 1, beta = adds ? -2 : 0, worst = 0;
-        int beside = 0;
-        /* With beta = 0 C holds NaN. */
-        for (int i = 0; i < LD * LD; i++) result[i] = adds ? C[i] : TO_TYPE(NAN);
-        if (cudaMemcpy(d[2], result, sizeof C, cudaMemcpyHostToDevice)) made = 0;
-        tmm_status status = TMM(gemm_with)(kernel, op, op, rows, N, K, TO_TYPE((float)alpha), d[0],
-                                           LD, d[1], LD, TO_TYPE((float)beta), d[2], LD, 0);
-        if (status == TMM_ERROR_UNSUPPORTED) continue;
-        if (status != TMM_OK || cudaMemcpy(result, d[2], sizeof C, cudaMemcpyDeviceToHost))
-            worst = NAN;
-        for (int i = 0; i < LD; i++)
-            for (int j = 0; j < LD; j++) {
-                double sum = 0, size = 0, got = TO_FLOAT(result[i * LD + j]);
-                if (i >= rows || j >= N) { /* beside C */
-                    beside += adds ? got != (double)TO_FLOAT(C[i * LD + j]) : got == got;
-                    continue;
-                }
-                for (int k = 0; k < K; k++) {
-                    double a = TO_FLOAT(transposed ? A[k * LD + i] : A[i * LD + k]);
-                    double b = TO_FLOAT(transposed ? B[j * LD + k] : B[k * LD + j]);
-                    sum += a * b, size += fabs(a * b);
-                }
-                double expected = alpha * sum, bound = (K + 4) * ldexp(1, -24) * size;
-                if (adds) expected += beta * (double)TO_FLOAT(C[i * LD + j]);
-                bound += 1.01 * (UNIT) * (fabs(expected) + bound) + ldexp(1, -24);
-                if (!(fabs(got - expected) / bound <= worst)) worst = fabs(got - expected) / bound;
+    cudaFree(dA), cudaFree(dB), cudaFree(dC);
+    free(A), free(B), free(C), free(result);
+    return beside;
+}
+
+/* From host memory: by the CPU, one call, blocks, and two parts on one device. K is more than one
+   part of other types: C is rounded once all the same. */
+static void TEST(_from_host)(void)
+{
+    enum { M = 9, N = 21, K = 4500 };
+    const char *const ways[] = {"gemm_cpu", "matmul", "gemm_host", "gemm_multi"};
+    const char *type = TEXT(LETTER);
+    T *A = (T *)malloc(sizeof(T) * M * K), *B = (T *)malloc(sizeof(T) * K * N), *d = NULL;
+    OUT C[M * N], *c = NULL;
+    for (int n = 0; n < M * K; n++) A[n] = TO_TYPE((float)tap_uniform());
+    for (int n = 0; n < K * N; n++) B[n] = TO_TYPE((float)tap_uniform());
+    for (int way = 0; way < 4; way++) {
+        const SCALAR one = (SCALAR)1.0f, zero = (SCALAR)0.0f;
+        double worst = 0;
+        tmm_status status = TMM_ERROR_MEMORY;
+        for (int n = 0; n < M * N; n++) C[n] = TO_OUT(NAN);
+        if (way == 0)
+            status = TMM(gemm_cpu)(TMM_OP_N, TMM_OP_N, M, N, K, one, A, K, B, N, zero, C, N);
+        else if (way == 1)
+            status = TMM(matmul)(M, N, K, A, B, C);
+        else if (way == 2)
+            status = TMM(gemm_host)(TMM_OP_N, TMM_OP_N, M, N, K, one, A, K, B, N, zero, C, N, NULL);
+        else if (!cudaMalloc((void **)&d, sizeof(T) * (M + N) * K) &&
+                 !cudaMalloc((void **)&c, sizeof C) &&
+                 !cudaMemcpy(d, A, sizeof(T) * M * K, cudaMemcpyHostToDevice) &&
+                 !cudaMemcpy(d + M * K, B, sizeof(T) * N * K, cudaMemcpyHostToDevice)) {
+            tmm_part parts[2] = {{0, 4, K - 100, d, K, d + M * K, N, c, N, 0},
+                                 {0, M - 4, 100, d + 4 * K, K, d + M * K + (K - 100) * N, N,
+                                  c + 4 * N, N, 0}};
+            status = TMM(gemm_multi)(TMM_OP_N, TMM_OP_N, M, N, K, one, zero, parts, 2, TMM_AUTO);
+            if (cudaMemcpy(C, c, sizeof C, cudaMemcpyDeviceToHost)) status = TMM_ERROR_CUDA;
+        }
+        for (int n = 0; n < M * N; n++) {
+            double sum = 0, size = 0, bound;
+            for (int k = 0; k < K; k++) {
+                const double x = TO_FLOAT(A[n / N * K + k]), y = TO_FLOAT(B[k * N + n % N]);
+                sum += x * y, size += fabs(x * y);
             }
-        tap_ok(worst <= 1 && beside == 0,
-               "%s, kernel %s%s%s: right, and nothing beside C (%.2g of the bound)",
-               sizeof(T) == 2 ? (UNIT < 0.001 ? "__half" : "__nv_bfloat16") : "?",
-               tmm_kernel_string(kernel), transposed ? ", transposed" : "",
-               adds ? ", C is read" : "", worst);
+            /* Sums of random signs are far below their bound, which would hide a second rounding. */
+            bound = 200 * ldexp(1, -24) * sqrt(size) + 1.01 * UNIT * fabs(sum) + LEAST;
+            const double error = fabs(OUT_FLOAT(C[n]) - sum) / bound;
+            if (!(error <= worst)) worst = error;
+        }
+        tap_ok(status == TMM_OK && worst <= 1, "tmm_%s%s, K %d: rounded once (%.2g of the bound)",
+               type, ways[way], (int)K, worst);
         if (status != TMM_OK) tap_note("%s", tmm_last_error());
     }
-    tap_ok(made, "memory on the device");
-    for (int n = 0; n < 3; n++) cudaFree(d[n]);
+    cudaFree(d), cudaFree(c);
+    free(A), free(B);
+}
+
+/* All kernels at one shape; those that TMM_AUTO may take at random ones, too. */
+static void TEST(_test_type)(void)
+{
+    const char *type = TEXT(LETTER);
+    for (int n = 0; n < TMM_KERNEL_COUNT; n++) {
+        const tmm_kernel kernel = (tmm_kernel)n;
+        double most = 0;
+        int beside = 0, refused = 0;
+        tmm_status status = TMM_OK;
+        for (int ops = 0; ops < 4 && status == TMM_OK; ops++) {
+            double worst;
+            beside += TEST(_product)(kernel, ops, kernel == TMM_SKINNY ? 9 : 70, 45, 90, 1, ops & 1,
+                                     0, &worst, &status);
+            refused = status == TMM_ERROR_UNSUPPORTED;
+            if (!(worst <= most)) most = worst;
+        }
+        if (refused) continue;
+        tap_ok(status == TMM_OK && most <= 1 && beside == 0,
+               "tmm_%sgemm, kernel %s: right, and nothing beside C (%.2g of the bound)", type,
+               tmm_kernel_string(kernel), most);
+        if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    }
+    for (int n = 0; n < 12; n++) {
+        const long long M = 1 + random_below(n < 6 ? 200 : 70), N = 1 + random_below(150);
+        const long long K = n == 5 ? 0 : 1 + random_below(n % 3 == 0 ? 700 : 100);
+        const long long batch = n % 4 == 3 ? 3 : 1;
+        const int odd = n % 3, adds = n / 2 % 2, ops = (int)random_below(4);
+        double worst;
+        tmm_status status;
+        const tmm_kernel kernel = n % 2 ? TMM_AUTO : TMM_TENSOR;
+        const int beside = TEST(_product)(kernel, ops, M, N, K, batch, adds, odd, &worst, &status);
+        tap_ok(status == TMM_OK && worst <= 1 && beside == 0,
+               "tmm_%sgemm, kernel %s: %lld of %lld x %lld x %lld, op %d, alignment %d: right "
+               "(%.2g of "
+               "the bound)",
+               type, tmm_kernel_string(kernel), batch, M, N, K, ops, odd, worst);
+        if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    }
 }
 #endif

@@ -234,14 +234,14 @@ again() { # FIRST OPTION SENTENCE: included with FIRST, then once more with OPTI
         "$1" "$2" >"$work/again.c"
     refused "$3" gcc -std=c99 -I. -fsyntax-only "$work/again.c"
 }
-for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_NO_READY_MADE \
+for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_WITH_HALF TMM_WITH_BFLOAT16 TMM_NO_READY_MADE \
     TMM_NO_DOUBLE TMM_NO_INT RAYT_IMPLEMENTATION RAYT_EXTERN; do
     check "$option before a second inclusion is refused with a sentence" \
         again '' $option "$option must be defined before the first #include"
     stays() { ! again "#define $option" LATER 'no such sentence' && ! grep -q error "$work/check.txt"; }
     check "$option before the first one may stay defined" stays
 done
-for option in 'TMM_TILE 8' 'TMM_SUM double' 'TMM_EPILOGUE(value, row, col) (value)'; do
+for option in 'TMM_TILE 8' 'TMM_SUM double' 'TMM_SCALAR float' 'TMM_OUT float' 'TMM_EPILOGUE(value, row, col) (value)'; do
     check "$option without TMM_NAME in a second inclusion is refused with a sentence" \
         again "" "$option" "need a TMM_NAME after the first #include"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # demos/notebook.ipynb, executed as a hosted notebook would: every cell ends without an error, the
-# programs pass, a plot and a picture are shown. In a folder without the tree it is cloned first.
+# programs pass, a plot, a picture and a page of cucc are shown. In a folder without the tree it is cloned first.
 # Skips where nbclient, ipykernel or matplotlib cannot be had.
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
@@ -39,6 +39,9 @@ else
     not_ok "a plot and a picture are shown" "$work/said.txt"
 fi
 if [ -s "$work/built/spheres.png" ]; then ok "the picture is that of raytrace"; else not_ok "the picture is that of raytrace"; fi
+
+own() { grep -q 'the sum of each row: 128, of the last 128' "$work/said.txt" && grep -q 'shows text/html' "$work/said.txt"; }
+check "a kernel of one's own, with the page of its report" own
 
 # elsewhere: the files beside it, or the address is cloned
 away=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The kernels of tiledmm.cuh keep no registers in local memory ("spills"), on any architecture, and no
-# arrays (their stack; before sm_80, KERNEL TENSOR does, which is not meant for it): those of float
-# and double, as ptxas reports them. Let off are some bytes outside of loops: see `allowed` below.
+# arrays (their stack; before sm_80, KERNEL TENSOR does, which is not meant for it): those of float,
+# double and half, as ptxas reports them. Let off are some bytes outside of loops: see `allowed` below.
 . "$(dirname "$0")/tap.bash"
 have nvcc || skip_all "no kernel spills" "nvcc is not installed"
 cat >"$work/kernels.cu" <<'END'
@@ -11,6 +11,11 @@ cat >"$work/kernels.cu" <<'END'
 #define TMM_NO_READY_MADE
 #include "tiledmm.cuh"
 #define TMM_NAME s
+#include "tiledmm.cuh"
+#include <cuda_fp16.h>
+#define TMM_TYPE __half
+#define TMM_SUM  float
+#define TMM_NAME h
 #include "tiledmm.cuh"
 END
 known=" $(nvcc --list-gpu-code | tr '\n' ' ') "

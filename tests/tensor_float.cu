@@ -14,7 +14,8 @@ static int instance_wanted = -1, instruction_wanted = -1;
 #define TMM__FLOAT_INSTRUCTION(instruction) \
     (TWIN && instruction_wanted >= 0 ? instruction_wanted : (instruction))
 static int thin_wanted = 0; /* -1: no kernel for thin operands; 1: its twin competes */
-#define TMM__FLOAT_THIN(by_wgmma) (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_wgmma))
+#define TMM__FLOAT_THIN(by_tensor_cores) \
+    (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_tensor_cores))
 static int blocks_wanted = 0; /* multiprocessors that it shares the work among */
 #define TMM__BUSY(processors) (blocks_wanted ? blocks_wanted : (processors))
 static int parts_wanted = 0; /* of the k of each tile */
@@ -409,6 +410,47 @@ static void interface(int kind, long long K, int ops)
     thin_wanted = 0;
 }
 
+/* Prepared operands: a product that the kernel for thin ones should do faster is its. The bytes that
+   tmm_sgemm_tensor_memory gives are those of either kernel; of parts along k, too. */
+static void best_way(void)
+{
+    product p;
+    make(&p, 40, 200, 300, 2, 0, UNIFORM);
+    tmm_tensor_options options;
+    memset(&options, 0, sizeof options);
+    tmm_prepared b;
+    tmm_sgemm__product asked = tmm_sgemm__make_product(p.opA, p.opB, p.M, p.N, p.K, p.lda, p.ldb);
+    size_t bytes = 0, whole = 0;
+    instance_wanted = TMM__THIN_FIRST, thin_wanted = 1;
+    float *expected = run(&p, TMM_TENSOR), *C = run(&p, TMM_GLOBAL);
+    tmm_status status = tmm_sgemm_prepare_B(p.opB, p.K, p.N, p.dB, p.ldb, NULL, 0, &b, 0);
+    options.B = &b;
+    if (status == TMM_OK) status = tensor(&p, &options, p.dA, NULL, C);
+    tap_ok(status == TMM_OK && same(&p, C, expected), "a prepared B, read as it is: the same bits");
+    asked.alpha = 1, asked.batch = 1, asked.ldc = p.ldc;
+    const tmm__plan plan = *tmm_sgemm__known_plan(TMM_TENSOR, &asked, 1);
+    tmm__thin_job job;
+    const size_t takes = tmm_sgemm__thin_job(&asked, &plan, NULL, &job);
+    status = tmm_sgemm_tensor_memory(p.M, p.N, p.K, &options, &bytes);
+    tap_ok(status == TMM_OK && bytes >= takes && plan.instance == TMM__THIN_FIRST,
+           "it takes %zu bytes, %zu at most", takes, bytes);
+    thin_wanted = -1, instruction_wanted = TMM__BY_WGMMA, instance_wanted = -1;
+    for (int n = 0; n < TMM__WGMMA_INSTANCES; n++) {
+        const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+        if (i->tile_m * i->tile_n <= TMM__FLOAT_PARTS_AREA && i->k_groups == 1) instance_wanted = n;
+    }
+    parts_wanted = 1;
+    int right = tmm_sgemm_tensor_memory(60, 60, 1000, NULL, &whole) == TMM_OK;
+    parts_wanted = 3;
+    right &= tmm_sgemm_tensor_memory(60, 60, 1000, NULL, &bytes) == TMM_OK;
+    tap_ok(right && bytes >= whole + 3 * 60 * 60 * 4, "parts of K take memory: %zu bytes, not %zu",
+           bytes, whole);
+    parts_wanted = thin_wanted = 0, instance_wanted = instruction_wanted = -1;
+    (void)tmm_sgemm_release(&b, 0);
+    free(C), free(expected);
+    drop(&p);
+}
+
 /* From host memory, in blocks of any size: the same bits. */
 static void from_host(void)
 {
@@ -729,12 +771,98 @@ static void by_mma_sync(int n)
     left_over(i->tile_m * i->tile_n > 128 * 64, name_of(n));
 }
 
+/* A batch by that kernel, whose products have data of their own but for what they share (1: A, 2: B).
+   The last one has the first one's, so the same bits, if nothing is shared. */
+static void thin_batch(long long M, long long N, long long K, int ops, int pad, int shared,
+                       int kind, const char *name)
+{
+    enum { COUNT = 4 };
+    product p[COUNT];
+    float *dA, *dB, *dC;
+    double worst = 0;
+    for (int b = 0; b < COUNT; b++) make(&p[b], M, N, K, ops, pad, b == 1 ? kind : UNIFORM);
+    const long long lines = M * p->ldc, stride_c = lines + GUARD;
+    const long long a = p->rows_a * p->lda, stride_a = shared == 1 ? 0 : a + 4 * pad;
+    const long long bs = p->rows_b * p->ldb, stride_b = shared == 2 ? 0 : bs + 2 * pad;
+    const size_t bytes = (size_t)(COUNT * stride_c + GUARD) * 4;
+    float *C = (float *)malloc(bytes);
+    for (size_t i = 0; i < bytes / 4; i++) memcpy(&C[i], &poison, 4);
+    check(cudaMalloc(&dA, (size_t)(COUNT * (a + 4 * pad)) * 4));
+    check(cudaMalloc(&dB, (size_t)(COUNT * (bs + 2 * pad)) * 4));
+    check(cudaMalloc(&dC, bytes));
+    check(cudaMemcpy(dC, C, bytes, cudaMemcpyHostToDevice));
+    for (int b = 0; b < COUNT; b++) {
+        const int from_a = shared == 1 ? 1 : b % (COUNT - 1);
+        const int from_b = shared == 2 ? 1 : b % (COUNT - 1);
+        if (b != from_a) memcpy(p[b].A, p[from_a].A, (size_t)a * 4);
+        if (b != from_b) memcpy(p[b].B, p[from_b].B, (size_t)bs * 4);
+        p[b].alpha = -2;
+        check(cudaMemcpy(p[b].dA, p[b].A, (size_t)a * 4, cudaMemcpyHostToDevice));
+        check(cudaMemcpy(p[b].dB, p[b].B, (size_t)bs * 4, cudaMemcpyHostToDevice));
+        check(cudaMemcpy(dA + b * stride_a, p[b].A, (size_t)a * 4, cudaMemcpyHostToDevice));
+        check(cudaMemcpy(dB + b * stride_b, p[b].B, (size_t)bs * 4, cudaMemcpyHostToDevice));
+    }
+    tmm_sgemm__product asked = tmm_sgemm__make_product(p->opA, p->opB, M, N, K, p->lda, p->ldb);
+    asked.A = dA, asked.B = dB, asked.C = dC + GUARD, asked.ldc = p->ldc, asked.alpha = -2;
+    asked.strideA = stride_a, asked.strideB = stride_b, asked.strideC = stride_c;
+    const int by = tmm_sgemm__known_plan(TMM_TENSOR, &asked, COUNT)->instance;
+    tmm_status status =
+        tmm_sgemm_batched_with(TMM_TENSOR, p->opA, p->opB, M, N, K, -2, dA, p->lda, dB, p->ldb, 0,
+                               dC + GUARD, p->ldc, stride_a, stride_b, stride_c, COUNT, 0);
+    check(cudaMemcpy(C, dC, bytes, cudaMemcpyDeviceToHost));
+    long long bad = 0;
+    for (int b = 0; b < COUNT; b++) bad += broken(&p[b], C + b * stride_c, &worst);
+    const int equal = shared || same(p, C, C + (COUNT - 1) * stride_c);
+    tap_ok(status == TMM_OK && by == instance_wanted && bad == 0 && equal,
+           "a batch of %lld x %lld x %lld, %c%c, %s%s%s", M, N, K, ops & 1 ? 'T' : 'N',
+           ops & 2 ? 'T' : 'N', kind_names[kind],
+           shared ? shared == 1 ? ", that shares A" : ", that shares B" : "", name);
+    if (status != TMM_OK || bad || by != instance_wanted)
+        tap_note("%s; %lld elements are wrong; instance %d", tmm_last_error(), bad, by);
+    for (int b = 0; b < COUNT; b++) drop(&p[b]);
+    free(C);
+    cudaFree(dA), cudaFree(dB), cudaFree(dC);
+}
+
+/* A graph launches with the same ticket and workspace again: marks of bad lines do not outlive the data
+   that had them. */
+static void forgets(const char *name)
+{
+    product p;
+    make(&p, 20, 140, 132, 2, 0, UNIFORM);
+    tmm_sgemm__product asked = tmm_sgemm__make_product(p.opA, p.opB, 20, 140, 132, p.lda, p.ldb);
+    asked.A = p.dA, asked.B = p.dB, asked.C = p.dC + GUARD, asked.ldc = p.ldc;
+    asked.alpha = 1, asked.batch = 1;
+    const tmm__plan plan = *tmm_sgemm__known_plan(TMM_TENSOR, &asked, 1);
+    tmm__thin_job job;
+    char *memory;
+    const size_t bytes = tmm_sgemm__thin_job(&asked, &plan, NULL, &job);
+    check(cudaMalloc(&memory, bytes));
+    check(cudaMemset(memory, 0xff, bytes));
+    (void)tmm_sgemm__thin_job(&asked, &plan, memory, &job);
+    job.ticket = 77;
+    int right = 1;
+    for (int i = 0; i < 6; i++) { /* a bad line in A or B, and then none */
+        const float bad = i % 2 ? p.A[0] : NAN, other = i % 2 ? p.B[0] : NAN;
+        if (i < 4) check(cudaMemcpy(p.dA, &bad, 4, cudaMemcpyHostToDevice));
+        if (i >= 2) check(cudaMemcpy(p.dB, &other, 4, cudaMemcpyHostToDevice));
+        right &= tmm_sgemm__thin_launch(job, &plan, 0) == TMM_OK;
+        unsigned long long any = 1;
+        check(cudaMemcpy(&any, job.marks, 8, cudaMemcpyDeviceToHost));
+        right &= (any == job.ticket) == (i % 2 == 0);
+    }
+    tap_ok(right, "marks go with the data that had them%s", name);
+    cudaFree(memory);
+    drop(&p);
+}
+
 /* An instance of the kernel for thin operands: either operand, all ways to copy the other one, few and
    many partial tiles to add, all kinds of data. */
-static void thin(int n)
+static void thin(int n, int instruction)
 {
     const int cols = tmm_sgemm__thin_cols(n);
     char name[64];
+    if (instruction == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) return;
     instance_wanted = TMM__THIN_FIRST + n, thin_wanted = 1;
     for (int turned = 0; turned < 2; turned++) {
         snprintf(name, sizeof name, ", %d lines in a tile, %s thin", cols, turned ? "B" : "A");
@@ -752,6 +880,15 @@ static void thin(int n)
                         name);
         promise(turned ? 261 : 7, turned ? 7 : 261, 200, 2, 1, SOME_WIDE, 2, 0.75f, name);
         promise(turned ? 190 : 20, turned ? 20 : 190, 150, 3, 0, WITH_NAN, -1, 0.5f, name);
+        promise(turned ? 262 : 7, turned ? 7 : 262, 100, turned, 1 + turned, UNIFORM, 1, 0, name);
+        for (int ops = (turned ^ n) & 1; ops < 4; ops += 2) { /* one by one, by 8 and by 16 bytes */
+            const int thin = cols - 5 * ops, large = 134 + ops;
+            thin_batch(turned ? large : thin, turned ? thin : large, 196, ops, ops == 3, ops % 3,
+                       ops == 0   ? HUGE_ROWS
+                       : ops == n ? WITH_NAN
+                                  : UNIFORM,
+                       name);
+        }
         blocks_wanted = 40; /* many partial tiles of each element */
         promise(turned ? 101 : 9, turned ? 9 : 101, 2500, turned, 0, POSITIVE, 1, 0, name);
         promise(turned ? 64 : 3, turned ? 3 : 64, 5000, 2, 1, SPIKES, -2, 0.25f, name);
@@ -766,6 +903,7 @@ static void thin(int n)
         free(again);
     }
     tap_ok(equal, "the same bits in 5 runs%s", name);
+    forgets(name);
     free(first), drop(&p);
     make(&p, 70, 9, 100, n, 1, DENORMAL); /* all lines of A are bad */
     float *one_by_one = run(&p, TMM_GLOBAL);
@@ -801,7 +939,7 @@ int main(int count, char **words)
                       : instruction == TMM__BY_MMA_SYNC ? "mma.sync"
                                                         : "multiply-adds");
     if (count > 1 && strcmp(words[1], "thin") == 0) {
-        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n, instruction);
         return tap_done();
     }
     if (count > 1 && strcmp(words[1], "few") == 0) {
@@ -836,12 +974,13 @@ int main(int count, char **words)
         if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
     instance_wanted = -1;
     if (instruction == TMM__BY_WGMMA) long_lines();
-    if (TWIN || instruction == TMM__BY_WGMMA)
-        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
+    if (TWIN || instruction != TMM__BY_MULTIPLY_ADD)
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n, instruction);
     batches(UNIFORM);
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
+    if (TWIN || instruction != TMM__BY_MULTIPLY_ADD) best_way();
     from_host();
     in_three();
     rules();

@@ -47,14 +47,19 @@ template <class T> static T *reserve(size_t count)
     return (T *)memory;
 }
 
+/* Once for each worker. */
+void make_block_check(worker &w)
+{
+    if (w.check) return;
+    w.check = new block_check();
+    w.check->words = reserve<word_record>(shared_arena_size / 4);
+    w.check->written = reserve<uint8_t>(shared_arena_size / 4);
+    w.check->in_flight = reserve<uint8_t>(shared_arena_size / 4);
+}
+
 void clock_block(worker &w)
 {
-    if (!w.check) {
-        w.check = new block_check();
-        w.check->words = reserve<word_record>(shared_arena_size / 4);
-        w.check->written = reserve<uint8_t>(shared_arena_size / 4);
-        w.check->in_flight = reserve<uint8_t>(shared_arena_size / 4);
-    }
+    make_block_check(w);
     block_check &b = *w.check;
     dim3 grid = w.launch->request.grid;
     b.block = (blockIdx.z * grid.y + blockIdx.y) * grid.x + blockIdx.x;
@@ -75,6 +80,7 @@ void clock_block(worker &w)
     }
     forget_shared(w);
     forget_copies(w);
+    grid_block(w);
 }
 
 void clock_block_ends(worker &w)
@@ -255,11 +261,13 @@ void clock_launch(launch_state &launch)
     l->low = l->memory.empty() ? 0 : l->memory.front()->begin;
     l->high = l->memory.empty() ? 0 : l->memory.back()->end;
     if (cucc_options.report) report_launch(launch);
+    grid_begins(launch);
 }
 
 void clock_launch_ends(launch_state &launch)
 {
     settle();
+    grid_ends(launch);
     delete launch.check;
     launch.check = nullptr;
     print_findings();

@@ -3,7 +3,7 @@
 #include "check_state.h"
 #include "../runtime/state.h"
 #include <malloc.h>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace cucc
 {
@@ -27,10 +27,18 @@ called_back::~called_back()
     callback_began = outer;
 }
 
+/* The findings of the host's own code by where it is. What is known has come once more. */
+static std::unordered_map<uint32_t, uint64_t> &known_places()
+{
+    static auto *all = new std::unordered_map<uint32_t, uint64_t>;
+    return *all;
+}
 static bool is_new_place(uint32_t code)
 {
-    static std::unordered_set<uint32_t> *known = new std::unordered_set<uint32_t>;
-    return known->insert(code).second;
+    auto known = known_places().find(code);
+    if (known == known_places().end()) return true;
+    found_again(known->second);
+    return false;
 }
 
 /* ---- what the host reaches itself ------------------------------------------------------------ */
@@ -114,12 +122,14 @@ static bool is_unwritten_on_host(uintptr_t address, size_t size, uint32_t code)
     memcpy(&value, (const void *)address, std::min<size_t>(4, copy.end - address));
     if (value != unwritten || !is_new_place(code)) return false;
     const watched *m = find_watched(all_watched(), from);
-    found("unwritten", "",
-          "the host reads at " + at(code) + " what was copied at " + at(copy.copied_at) + " from " +
-              (m ? "byte " + std::to_string(from - m->begin) + " of " + name_of(*m)
-                 : "device memory") +
-              ", which nobody has written",
-          "a grid that covers all of it, and a kernel that does not fail");
+    known_places()[code] =
+        found("unwritten", "",
+              "the host reads at " + at(code) + " what was copied at " + at(copy.copied_at) +
+                  " from " +
+                  (m ? "byte " + std::to_string(from - m->begin) + " of " + name_of(*m)
+                     : "device memory") +
+                  ", which nobody has written",
+              "a grid that covers all of it, and a kernel that does not fail");
     return true;
 }
 
@@ -129,10 +139,11 @@ static void host_leaves(uintptr_t address, bool write, uint32_t code)
     long offset;
     const watched *m = piece_beside(all_watched(), address, offset);
     if (!m || !is_new_place(code)) return;
-    found("bounds", "",
-          std::string("the host ") + verb(write) + " byte " + std::to_string(offset) + " of " +
-              name_of(*m) + (m->freed ? ", which were freed," : "") + " at " + at(code),
-          "a check of the index against the size");
+    known_places()[code] =
+        found("bounds", "",
+              std::string("the host ") + verb(write) + " byte " + std::to_string(offset) + " of " +
+                  name_of(*m) + (m->freed ? ", which were freed," : "") + " at " + at(code),
+              "a check of the index against the size");
 }
 
 /* Called at each access of the host's code. */
@@ -151,15 +162,17 @@ void host_access(uintptr_t address, size_t size, int kind, uint32_t code)
     if (m->device >= 0) {
         if (!is_new_place(code)) return;
         if (m->symbol)
-            found("host", "",
-                  std::string("the host ") + verb(write) + " a __device__ variable at " + at(code),
-                  "cudaMemcpyFromSymbol and cudaMemcpyToSymbol");
+            known_places()[code] = found("host", "",
+                                         std::string("the host ") + verb(write) +
+                                             " a __device__ variable at " + at(code),
+                                         "cudaMemcpyFromSymbol and cudaMemcpyToSymbol");
         else
-            found("host", "",
-                  std::string("the host ") + verb(write) + (m->freed ? " freed" : "") +
-                      " device memory at " + at(code) + " (allocated at " + at(m->allocated_at) +
-                      ")",
-                  "cudaMemcpy, or managed memory");
+            known_places()[code] =
+                found("host", "",
+                      std::string("the host ") + verb(write) + (m->freed ? " freed" : "") +
+                          " device memory at " + at(code) + " (allocated at " +
+                          at(m->allocated_at) + ")",
+                      "cudaMemcpy, or managed memory");
         return;
     }
     static thread_local struct {
@@ -179,11 +192,12 @@ void host_access(uintptr_t address, size_t size, int kind, uint32_t code)
     for (const watched::work &w : m->busy) {
         if (!(write || w.writes) || address < w.begin || address >= w.end) continue;
         if (!is_new_place(code)) return;
-        found("early", "",
-              std::string("the host ") + verb(write) + " memory at " + at(code) + " that " +
-                  w.what + " may still " + (w.writes ? "write" : "read"),
-              "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code),
-              write ? 0 : code);
+        known_places()[code] =
+            found("early", "",
+                  std::string("the host ") + verb(write) + " memory at " + at(code) + " that " +
+                      w.what + " may still " + (w.writes ? "write" : "read"),
+                  "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code),
+                  write ? 0 : code);
         return;
     }
 }
@@ -208,12 +222,13 @@ void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uin
     if (m.touched_address < (address & ~(uintptr_t)3) || m.touched_address >= end) return;
     if (m.touched <= l.launched || !(e.write || m.touched_to_write) || !is_new_place(m.touched_at))
         return;
-    found("early", "",
-          std::string("the host ") + verb(m.touched_to_write) + " memory at " + at(m.touched_at) +
-              " that kernel " + e.w.launch->request.kernel + " of " + at(l.launched_at) +
-              " may still " + (e.write ? "write" : "read"),
-          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(m.touched_at),
-          m.touched_to_write ? 0 : m.touched_at);
+    known_places()[m.touched_at] =
+        found("early", "",
+              std::string("the host ") + verb(m.touched_to_write) + " memory at " +
+                  at(m.touched_at) + " that kernel " + e.w.launch->request.kernel + " of " +
+                  at(l.launched_at) + " may still " + (e.write ? "write" : "read"),
+              "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(m.touched_at),
+              m.touched_to_write ? 0 : m.touched_at);
 }
 
 void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
@@ -413,7 +428,9 @@ bool report_at_exit()
 {
     if (cucc_options.check) report_unseen();
     print_findings();
-    return !cucc_options.report || print_report();
+    if (page_is_wanted()) return write_page("", true);
+    if (cucc_options.report) print_report();
+    return true;
 }
 } // namespace cucc
 

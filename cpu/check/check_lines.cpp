@@ -1,8 +1,7 @@
 /* Messages of --check: collected, with addresses of code turned into lines by addr2line, and printed when a
  * launch and when the program ends. */
-#include "check_state.h"
+#include "check_page.h"
 #include <execinfo.h>
-#include <set>
 #include <unistd.h>
 
 namespace cucc
@@ -12,9 +11,9 @@ enum { most_frames = 12, most_findings = 50, trace_bit = 1u << 31 };
 struct finding {
     std::string kind, where, what;
     race_advice advice;
-    uint64_t count;
     uint32_t guess; /* the plain load, or 0 */
     uint64_t number;
+    std::vector<std::string> labels; /* of its lines, on the page */
 };
 static std::vector<finding> &pending()
 {
@@ -37,6 +36,26 @@ static std::map<uint32_t, std::string> &lines() /* empty: in no file of the prog
     return *all;
 }
 static uint64_t findings_total;
+
+/* What has been printed, for the page. */
+static std::vector<told_fault> &told_faults()
+{
+    static auto *all = new std::vector<told_fault>;
+    return *all;
+}
+static std::vector<std::string> &told_notes()
+{
+    static auto *all = new std::vector<std::string>;
+    return *all;
+}
+static uint64_t untold;
+static bool page_is_old;
+/* How often each finding has come, by its number. */
+static std::vector<uint64_t> &times()
+{
+    static auto *all = new std::vector<uint64_t>(1);
+    return *all;
+}
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -228,21 +247,35 @@ static std::string with_allocation_last(std::string text)
     return text + ". The memory was allocated at " + code;
 }
 
+static uint64_t next_number()
+{
+    times().push_back(1);
+    grid_fault(times().size() - 1);
+    return times().size() - 1;
+}
+
 uint64_t found(const char *kind, const std::string &where, const std::string &what,
                const race_advice &advice, uint32_t guess)
 {
-    static uint64_t number;
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    pending().push_back({kind, where, with_allocation_last(what), advice, 1, guess, ++number});
+    uint64_t number = next_number();
+    pending().push_back({kind, where, with_allocation_last(what), advice, guess, number, {}});
     return number;
 }
 
-void found(const char *kind, const std::string &where, const std::string &what,
-           const std::string &right, uint32_t guess)
+uint64_t found(const char *kind, const std::string &where, const std::string &what,
+               const std::string &right, uint32_t guess)
 {
     race_advice advice;
     advice.right = right;
-    found(kind, where, what, advice, guess);
+    return found(kind, where, what, advice, guess);
+}
+
+void found_again(uint64_t number)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    times()[number]++;
+    grid_fault(number);
 }
 
 void amend(uint64_t number, const race_advice &advice)
@@ -250,6 +283,13 @@ void amend(uint64_t number, const race_advice &advice)
     std::lock_guard<std::recursive_mutex> lock(message_lock());
     for (finding &f : pending())
         if (f.number == number) f.advice = advice;
+}
+
+void label(uint64_t number, const std::vector<std::string> &labels)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    for (finding &f : pending())
+        if (f.number == number) f.labels = labels;
 }
 
 static std::set<uint32_t> &checked_guesses()
@@ -267,13 +307,7 @@ void guess_is_checked(uint32_t code)
 void note(const std::string &what)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    pending().push_back({"note", "", what, {}, 0, 0, 0});
-}
-
-void count_fault()
-{
-    std::lock_guard<std::recursive_mutex> lock(message_lock());
-    findings_total++;
+    pending().push_back({"note", "", what, {}, 0, 0, {}});
 }
 
 /* The lines of a text alone, in whatever order: findings with the same ones are the same. */
@@ -303,15 +337,186 @@ static std::string with_turns(std::string text, bool of_next)
     return text;
 }
 
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+/* The words of a message before a line: from the last comma, colon or line on, without "at". */
+static std::string words_before(const std::string &text, size_t line)
+{
+    size_t begin = 0;
+    for (const char *mark : {", ", ": ", ". ", " that ", " what ", " which ", " and ", "} "}) {
+        size_t last = line ? text.rfind(mark, line - 1) : text.npos;
+        if (last != text.npos) begin = std::max(begin, last + strlen(mark));
+    }
+    std::string words = text.substr(begin, line - begin);
+    for (const std::string end : {" at ", " of ", " in ", " before "})
+        if (words.size() > end.size() && !words.compare(words.size() - end.size(), end.size(), end))
+            words.erase(words.size() - end.size());
+    return words;
+}
+
+/* WHERE: who "it" is. */
+static void add_place(std::vector<told_place> &places, const std::string &where, std::string label,
+                      const std::string &line)
+{
+    if (line == line_of(0)) return; /* unknown */
+    size_t block = where.find("block ("), end = where.rfind(": ");
+    if (block != where.npos && end != where.npos && !label.compare(0, 3, "it "))
+        label = where.substr(block, end - block) + label.substr(2);
+    for (told_place &p : places)
+        if (p.line == line && p.label == label) return;
+    places.push_back({label, line});
+}
+
+static std::vector<told_place> places_of(const finding &f)
+{
+    std::vector<told_place> places;
+    size_t number = 0;
+    each_code(f.what, [&](size_t i, uint32_t code) {
+        bool labelled = number < f.labels.size();
+        add_place(places, f.where, labelled ? f.labels[number] : words_before(f.what, i),
+                  line_of(code));
+        number++;
+    });
+    return places;
+}
+
+/* Of a text that names lines as they are, after "at": FILE:NUMBER. */
+static std::vector<told_place> places_of(const std::string &where, const std::string &text)
+{
+    std::vector<told_place> places;
+    const std::string before = " at ";
+    for (size_t i = 0; (i = text.find(before, i)) != text.npos;) {
+        i += before.size();
+        size_t colon = text.find(':', i), next = text.find(before, i);
+        if (colon == text.npos || colon > next || !isdigit(text[colon + 1])) continue;
+        size_t end = text.find_first_not_of("0123456789", colon + 1);
+        add_place(places, where, words_before(text, i),
+                  text.substr(i, std::min(end, text.size()) - i));
+    }
+    return places;
+}
+
+/* Of what has ended a launch: its kind, and what would be right. */
+struct failed_launch {
+    const char *words, *kind, *right;
+};
+
+static const failed_launch &what_failed(const std::string &text)
+{
+    static const failed_launch all[] = {
+        {"divergent barrier", "barrier",
+         "all threads of a block come to the same __syncthreads(): no barrier inside a condition "
+         "that differs among them"},
+        {"barrier at", "barrier",
+         "no thread returns before a barrier that others wait at: a condition around the work in "
+         "place of the return"},
+        {"the barrier of the grid", "barrier", "all blocks come to the sync of the grid"},
+        {"needs a cooperative launch", "barrier", "cudaLaunchCooperativeKernel()"},
+        {"deadlock in a warp function", "warp",
+         "all lanes of a mask come to the same warp function, with the same mask"},
+        {"warp function called", "warp",
+         "a mask that holds the lanes that come, as __ballot_sync() before the branch gives it"},
+        {"is a function of all 32 lanes", "warp",
+         "whole warps: blocks of a multiple of 32 threads"},
+        {"where there is no memory", "bounds", "a check of the index, and of the pointer"},
+        {"out of its bounds", "bounds", "a check of the coordinates; x of a surface is in bytes"},
+        {"divided by zero", "launch", "a check of the divisor"},
+        {"", "launch", ""},
+    };
+    const failed_launch *found = all;
+    while (text.find(found->words) == text.npos) found++;
+    return *found;
+}
+
+static void keep_fault(const std::string &where, const std::string &text, const char *kind,
+                       const char *right)
+{
+    if (!page_is_wanted()) return;
+    told_faults().push_back({kind, where, text, right, places_of(where, text), {next_number()}, 0});
+    page_is_old = true;
+}
+
+/* A fault that has ended a launch, and was printed. */
+void note_fault(const worker &w, const char *text)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    const failed_launch &is = what_failed(text);
+    findings_total++;
+    if (*is.right) fprintf(stderr, "cucc:   right: %s\n", is.right);
+    keep_fault(here(w), text, is.kind, is.right);
+}
+
+std::vector<told_fault> faults_for_page()
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    std::vector<told_fault> faults = told_faults();
+    for (told_fault &f : faults)
+        for (uint64_t number : f.findings) f.times += times()[number];
+    return faults;
+}
+
+std::vector<std::string> notes_for_page()
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    return told_notes();
+}
+
+uint64_t faults_untold()
+{
+    return untold;
+}
+
+/* Why a call was refused; the program is told of it by an error. */
+void say(const char *format, ...)
+{
+    char text[4000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "cucc: %s\n", text);
+    if (!page_is_wanted()) return;
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    told_notes().push_back(resolved(text + (", at " + at(calling_code()))));
+    page_is_old = true;
+}
+
+/* A finding that is new goes to stderr and to the page. */
+static void tell(const finding &f)
+{
+    int place = f.advice.first ? place_of_second(f.advice) : 1;
+    bool of_next = place < 0 || (place == 0 && f.advice.turns);
+    bool one_line = place == 0 && !of_next;
+    std::string right =
+        with_lines(with_turns(one_line ? f.advice.on_one_line : f.advice.right, of_next));
+    std::string what = with_lines(with_turns(f.what, of_next));
+    fprintf(stderr, "cucc: %s%s%s\n", f.kind == "note" ? "note: " : "", f.where.c_str(),
+            what.c_str());
+    if (!right.empty()) fprintf(stderr, "cucc:   right: %s\n", right.c_str());
+    if (f.kind == "note")
+        told_notes().push_back(what);
+    else
+        told_faults().push_back({f.kind, f.where, what, right, places_of(f), {f.number}, 0});
+    page_is_old = true;
+}
+
+/* A program may end without a word. */
+static void write_news()
+{
+    if (page_is_old && page_is_wanted())
+        write_page("The program had not ended when this page was written.", false);
+    page_is_old = false;
+}
+
 void print_findings()
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    static auto *told = new std::set<std::string>;
+    static auto *told = new std::map<std::string, size_t>; /* where in told_faults */
     std::set<uint32_t> codes;
     auto is_no_fault = [](const finding &f) { return checked_guesses().count(f.guess) > 0; };
     pending().erase(std::remove_if(pending().begin(), pending().end(), is_no_fault),
                     pending().end());
-    if (pending().empty()) return;
+    if (pending().empty()) return write_news();
     for (const finding &f : pending()) {
         for (const std::string *text : {&f.what, &f.advice.right, &f.advice.on_one_line})
             collect(*text, codes);
@@ -319,20 +524,23 @@ void print_findings()
     resolve(codes);
     fflush(stdout);
     for (const finding &f : pending()) {
-        std::string key = f.kind + only_lines(f.what);
-        if (f.kind == "note") key = f.what;
-        findings_total += f.count;
-        if (!told->insert(key).second || told->size() > most_findings) continue;
-        int place = f.advice.first ? place_of_second(f.advice) : 1;
-        bool of_next = place < 0 || (place == 0 && f.advice.turns);
-        bool one_line = place == 0 && !of_next;
-        std::string right = with_turns(one_line ? f.advice.on_one_line : f.advice.right, of_next);
-        fprintf(stderr, "cucc: %s%s%s\n", f.kind == "note" ? "note: " : "", f.where.c_str(),
-                with_lines(with_turns(f.what, of_next)).c_str());
-        if (!right.empty()) fprintf(stderr, "cucc:   right: %s\n", with_lines(right).c_str());
-        if (told->size() == most_findings) fprintf(stderr, "cucc: more findings are not told\n");
+        bool is_note = f.kind == "note";
+        std::string key = is_note ? f.what : f.kind + only_lines(f.what);
+        findings_total += !is_note;
+        auto known = told->find(key);
+        if (known != told->end()) {
+            if (!is_note) told_faults()[known->second].findings.push_back(f.number);
+        } else if (told->size() == most_findings) {
+            untold++;
+        } else {
+            (*told)[key] = told_faults().size();
+            tell(f);
+            if (told->size() == most_findings)
+                fprintf(stderr, "cucc: more findings are not told\n");
+        }
     }
     pending().clear();
+    write_news();
 }
 
 bool anything_found()
@@ -341,3 +549,28 @@ bool anything_found()
     return findings_total > 0;
 }
 } // namespace cucc
+
+/* ---- undefined behaviour, with --sanitize ---------------------------------------------------- */
+
+extern "C" __attribute__((weak)) void __ubsan_get_current_report_data(
+    const char **kind, const char **message, const char **file, unsigned int *line,
+    unsigned int *column, char **memory);
+
+/* UndefinedBehaviorSanitizer calls it before it prints its message and ends the program. */
+extern "C" void __ubsan_on_report()
+{
+    using namespace cucc;
+    const char *kind, *message, *file;
+    unsigned int line, column;
+    char *memory;
+    if (!__ubsan_get_current_report_data) return;
+    __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &memory);
+    if (self) fprintf(stderr, "cucc: %sthe fault below happened here\n", here(*self).c_str());
+    print_findings();
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    std::string text = std::string(message) + " at " + tidy(file) + ":" + std::to_string(line);
+    text[0] = (char)tolower(text[0]);
+    keep_fault(self ? here(*self) : "", text, "undefined", "");
+    if (page_is_wanted())
+        write_page("The program was ended, since it did what the language leaves undefined.", true);
+}

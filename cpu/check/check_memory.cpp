@@ -4,7 +4,7 @@
 #include "check_state.h"
 #include "../runtime/state.h"
 #include <sys/mman.h>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace cucc
 {
@@ -178,6 +178,25 @@ static void find_unwritten(const watched &m, uintptr_t to, uintptr_t from, size_
     }
 }
 
+static void keep_source(watched &target, uintptr_t to, size_t size, const watched &m,
+                        const void *from, uint32_t code)
+{
+    const size_t most = 256;
+    if (target.unwritten.size() == most) target.unwritten.pop_front();
+    target.unwritten.push_back(
+        {to, to + size,
+         "at " + at(code) + " from byte " + std::to_string((uintptr_t)from - m.begin) + " of the " +
+             std::to_string(m.end - m.begin) + " bytes allocated at " + at(m.allocated_at)});
+}
+
+/* The last copy to the address that brought what nobody has written. */
+static std::string source_of(const watched &m, uintptr_t address)
+{
+    for (auto piece = m.unwritten.rbegin(); piece != m.unwritten.rend(); ++piece)
+        if (address >= piece->begin && address < piece->end) return piece->source;
+    return "";
+}
+
 /* Device memory that is copied stays as unwritten as it was. CODE: what has called for the copy. */
 void copy_written(void *to, const void *from, size_t size, uint32_t code)
 {
@@ -201,15 +220,16 @@ void copy_written(void *to, const void *from, size_t size, uint32_t code)
         return;
     }
     size_t words = std::min((size + 3) / 4, words_of(*m) - ((uintptr_t)from / 4 - m->begin / 4));
-    memmove(target->written + ((uintptr_t)to / 4 - target->begin / 4),
-            m->written + ((uintptr_t)from / 4 - m->begin / 4), words);
+    const uint8_t *written = m->written + ((uintptr_t)from / 4 - m->begin / 4);
+    if (memchr(written, 0, words)) keep_source(*target, (uintptr_t)to, size, *m, from, code);
+    memmove(target->written + ((uintptr_t)to / 4 - target->begin / 4), written, words);
 }
 
 /* In shared memory the upper half of each byte says which bytes belong to a variable. */
 void open_shared(worker &w, char *address, size_t size)
 {
     size_t offset = (size_t)(address - w.arena);
-    if (!w.check) clock_block(w);
+    make_block_check(w);
     for (size_t i = 0; i < size; i += 4)
         w.check->written[(offset + i) / 4] =
             (uint8_t)((size - i >= 4 ? byte_mask : byte_mask >> (4 - (size - i))) << 4);
@@ -261,10 +281,23 @@ static uint64_t key_of(int kind, uint32_t a, uint32_t b)
 {
     return (uint64_t)kind << 60 ^ (uint64_t)a << 30 ^ b;
 }
-static bool is_new(uint64_t key, bool insert)
+/* The findings of these keys, by their numbers; 0: there is none, or it is being made. */
+static std::unordered_map<uint64_t, uint64_t> &known_findings()
 {
-    static std::unordered_set<uint64_t> *known = new std::unordered_set<uint64_t>;
-    return insert ? known->insert(key).second : !known->count(key);
+    static auto *all = new std::unordered_map<uint64_t, uint64_t>;
+    return *all;
+}
+/* What is known has come once more. */
+static bool is_new(uint64_t key)
+{
+    auto known = known_findings().find(key);
+    if (known == known_findings().end()) return true;
+    found_again(known->second);
+    return false;
+}
+static void keep(uint64_t key, uint64_t finding)
+{
+    known_findings()[key] = finding;
 }
 
 /* Two stores to one word: a race only if the second one changes it, which shows when it was done. */
@@ -298,13 +331,15 @@ static void settle_store()
     d.w = nullptr;
     if (word_at(d.address, d.mask) == d.value) return;
     if (d.of_other_launch) return report_unordered(w, *d.memory, d.before.generation);
-    if (!is_new(key_of(0, d.before.code, d.code), true)) return;
+    uint64_t key = key_of(0, d.before.code, d.code);
+    if (!is_new(key)) return;
     access_event e = {w, *w.check, d.code, d.thread, true, false, false};
     unsigned int current = w.current;
     w.current = d.thread;
-    report_race(e, d.before,
-                {d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address),
-                 d.address, true, d.updates, true, d.read_at});
+    keep(key,
+         report_race(e, d.before,
+                     {d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address),
+                      d.address, true, d.updates, true, d.read_at}));
     w.current = current;
 }
 
@@ -368,19 +403,22 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     } else if (e.write && conflicts(e, word.other, generation, mask)) {
         other = &word.other;
     }
-    if (other && is_new(key_of(0, other->code, e.code), false)) {
+    if (other) {
+        uint64_t key = key_of(0, other->code, e.code);
         /* The thread has read the word as the other one has, or writes it as the other one has written it. */
         const access_record &own = word.reader;
         bool updates = e.write && own.generation == generation && own.thread == now.thread &&
                        own.block == now.block && own.mask & mask &&
                        other->code == (other_writes ? e.code : own.code);
         if (e.write && other_writes && !e.strong && !other->strong) {
-            doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
-                        mask, shared, memory,   false,  updates, own.code};
-        } else if (is_new(key_of(0, other->code, e.code), true)) {
-            report_race(e, *other,
-                        {shared ? place_in_shared(e.w, address) : place_in(*memory, address),
-                         address, other_writes, updates, false, own.code});
+            if (!doubtful.w || !known_findings().count(key)) /* or it is of another launch */
+                doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
+                            mask, shared, memory,   false,  updates, own.code};
+        } else if (is_new(key)) {
+            keep(key,
+                 report_race(e, *other,
+                             {shared ? place_in_shared(e.w, address) : place_in(*memory, address),
+                              address, other_writes, updates, false, own.code}));
         }
     }
     if (e.write) {
@@ -409,21 +447,28 @@ static void check_order(const access_event &e, const watched &m, const word_reco
         report_unordered(e.w, m, r->generation);
 }
 
-static void report_unwritten(const access_event &e, const std::string &place)
+/* SOURCE: where a copy has brought it from, or empty. */
+static void report_unwritten(const access_event &e, const std::string &place,
+                             const std::string &source = "")
 {
-    if (!is_new(key_of(1, e.code, 0), true)) return;
-    found("unwritten", here(e.w),
-          "it reads " + place + " at " + at(calling_code()) + ", which nobody has written",
-          "write it first: a kernel, cudaMemcpy or cudaMemset; each block its shared memory");
+    if (!is_new(key_of(1, e.code, 0))) return;
+    std::string which = source.empty()
+                            ? "which nobody has written"
+                            : "which was copied " + source + ", which nobody has written";
+    keep(key_of(1, e.code, 0),
+         found("unwritten", here(e.w),
+               "it reads " + place + " at " + at(calling_code()) + ", " + which,
+               "write it first: a kernel, cudaMemcpy or cudaMemset; each block its shared memory"));
 }
 
 static void report_bounds(worker &w, bool write, uint32_t code, const std::string &place,
                           const std::string &right)
 {
-    if (!is_new(key_of(2, code, 0), true)) return;
-    found("bounds", here(w),
-          std::string("it ") + (write ? "writes " : "reads ") + place + " at " + at(calling_code()),
-          right);
+    if (!is_new(key_of(2, code, 0))) return;
+    keep(key_of(2, code, 0), found("bounds", here(w),
+                                   std::string("it ") + (write ? "writes " : "reads ") + place +
+                                       " at " + at(calling_code()),
+                                   right));
 }
 
 /* "'const struct float4'" is float4. */
@@ -456,17 +501,18 @@ void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, 
 static void report_in_flight(const access_event &e, const async_copy &copy,
                              const std::string &place)
 {
-    if (!is_new(key_of(3, copy.code, e.code), true)) return;
+    uint64_t key = key_of(3, copy.code, e.code);
+    if (!is_new(key)) return;
     bool own = copy.thread == e.thread;
     const char *wait =
         copy.owner ? "wait at the barrier or the pipeline that the copy was given"
                    : "__pipeline_commit() and __pipeline_wait_prior(), or wait() of the group,";
-    found("in flight", here(e.w),
-          std::string("it ") + (e.write ? "writes " : "reads ") + place + " at " +
-              at(calling_code()) + ", which the asynchronous copy at " + at(copy.code) +
-              (own ? "" : " of another thread") + " may still be filling",
-          std::string(wait) + (own || copy.owner ? "" : " and then __syncthreads()") + " before " +
-              at(e.code));
+    keep(key, found("in flight", here(e.w),
+                    std::string("it ") + (e.write ? "writes " : "reads ") + place + " at " +
+                        at(calling_code()) + ", which the asynchronous copy at " + at(copy.code) +
+                        (own ? "" : " of another thread") + " may still be filling",
+                    std::string(wait) + (own || copy.owner ? "" : " and then __syncthreads()") +
+                        " before " + at(e.code)));
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -532,7 +578,7 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
         end = m.end;
     }
     if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
-        report_unwritten(e, place_in(m, address));
+        report_unwritten(e, place_in(m, address), source_of(m, address));
     if (m.device < 0) host_may_conflict(e, m, address, end);
     if (m.looked_through != l.launched) find_unordered_copies(m, l);
     if (!m.unordered.empty()) meet_copies(e, m, address, end);

@@ -115,14 +115,14 @@ static race_advice what_orders(const access_event &e, const access_record &r, ui
 
 /* The access at hand is known with its callers; an earlier one as it was kept. UPDATES: the thread has read
  * the word before it writes it. LATER: it is no longer at hand. */
-void report_race(const access_event &e, const access_record &r, const race_place &place)
+uint64_t report_race(const access_event &e, const access_record &r, const race_place &place)
 {
     uint32_t guess = 0, shown = place.later ? e.code : calling_code();
     bool other_writes = place.other_writes,
          same_store = e.write && other_writes && e.code == r.code;
     if (!e.write && r.strong) guess = e.code;
     if (e.strong && !other_writes) guess = r.code;
-    std::string other = describe_thread(*e.w.launch, r.block, r.thread);
+    std::string other = describe_thread(*e.w.launch, r.block, r.thread), place_of_other = other;
     if (r.block == e.b.block) other = other.substr(other.find("thread"));
     race_advice advice = what_orders(e, r, shown);
     if (place.updates) advice = in_place_of(e, place.read_at, shown);
@@ -140,8 +140,12 @@ void report_race(const access_event &e, const access_record &r, const race_place
                   (r_is_next ? next_turn : "") +
                   (e.write && other_writes ? ", another value" : "") + ", and nothing orders them",
               advice, guess);
+    label(number,
+          {describe_thread(*e.w.launch, e.b.block, e.thread) + (e.write ? " writes" : " reads"),
+           place_of_other + (other_writes ? " writes" : " reads")});
     if (!e.write && other_writes && !e.strong && !r.strong)
         e.b.update = {number, place.address, r.code, shown, e.thread};
+    return number;
 }
 
 /* A store after a racing load of the same thread, by the instruction that the other thread has stored with: all

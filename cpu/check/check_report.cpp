@@ -292,7 +292,7 @@ void note_branch(bool taken)
 }
 
 /* A kernel that is launched at several lines is told apart. */
-static std::string name_of(const launch_state &launch)
+std::string name_of(const launch_state &launch)
 {
     return std::string(launch.request.kernel) + ", launched at " + at(launch.request.launched_at);
 }
@@ -347,25 +347,22 @@ occupancy occupancy_of(const kernel_report &k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Numbers in texts by what they count: line 20 before line 100. */
-struct natural_order {
-    bool operator()(const std::string &a, const std::string &b) const
-    {
-        const char *x = a.c_str(), *y = b.c_str();
-        while (*x && *y) {
-            if (isdigit(*x) && isdigit(*y)) {
-                char *after_x, *after_y;
-                unsigned long m = strtoul(x, &after_x, 10), n = strtoul(y, &after_y, 10);
-                if (m != n) return m < n;
-                x = after_x, y = after_y;
-                continue;
-            }
-            if (*x != *y) return *x < *y;
-            x++, y++;
+bool natural_order::operator()(const std::string &a, const std::string &b) const
+{
+    const char *x = a.c_str(), *y = b.c_str();
+    while (*x && *y) {
+        if (isdigit(*x) && isdigit(*y)) {
+            char *after_x, *after_y;
+            unsigned long m = strtoul(x, &after_x, 10), n = strtoul(y, &after_y, 10);
+            if (m != n) return m < n;
+            x = after_x, y = after_y;
+            continue;
         }
-        return *x || *y ? !*x : a < b;
+        if (*x != *y) return *x < *y;
+        x++, y++;
     }
-};
+    return *x || *y ? !*x : a < b;
+}
 
 struct row_order {
     bool operator()(const row &a, const row &b) const
@@ -477,7 +474,7 @@ static void print_worst(FILE *file, const std::vector<row> &ranked)
         print_row(file, std::to_string(i + 1).c_str(), ranked[i]);
 }
 
-static run_report make_report()
+run_report make_report()
 {
     run_report report;
     report.rows = report.ranked = make_rows();
@@ -494,24 +491,15 @@ static run_report make_report()
     return report;
 }
 
-static bool is_page(const std::string &path)
-{
-    const std::string end = ".html";
-    return path.size() > end.size() && !path.compare(path.size() - end.size(), end.size(), end);
-}
-
-/* False: what was asked for could not be written. */
-bool print_report()
+void print_report()
 {
     FILE *file = stderr;
     run_report report = make_report();
     const char *path = getenv("CUCC_REPORT");
-    if (path && *path && !is_page(path)) {
+    if (path && *path) {
         print_csv(path, report.rows);
-        return true;
+        return;
     }
-    if (!path || !*path) path = cucc_options.page;
-    if (*path) return write_page(path, report);
     if (report.kernels.empty())
         fprintf(file, "\nNo kernel was launched.\n");
     else if (report.ranked.empty() || !report.ranked[0].extra())
@@ -524,6 +512,5 @@ bool print_report()
         for (const row &r : report.rows)
             if (r.kernel == k.first) print_row(file, "", r);
     }
-    return true;
 }
 } // namespace cucc

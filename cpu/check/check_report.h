@@ -1,4 +1,4 @@
-/* --report: what check_report.cpp counts, and check_page.cpp shows as a page. */
+/* --report: what check_report.cpp counts, and the page shows (check_page.h). */
 #ifndef CUCC_CHECK_REPORT_H
 #define CUCC_CHECK_REPORT_H
 
@@ -69,8 +69,12 @@ occupancy occupancy_of(const kernel_report &k);
 const char *name_of(const row &r);
 const char *unit_of(int space);
 
-/* False, after a sentence, if the file cannot be written. */
-bool write_page(const char *path, const run_report &report);
+run_report make_report();
+
+/* Numbers in texts by what they count: line 20 before line 100. */
+struct natural_order {
+    bool operator()(const std::string &a, const std::string &b) const;
+};
 } // namespace cucc
 
 #endif

@@ -109,6 +109,13 @@ struct watched {
     uint32_t touched_at;
     bool touched_to_write;
 
+    /* Where copies have brought words from that nobody has written. */
+    struct unwritten_piece {
+        uintptr_t begin, end;
+        std::string source; /* "at LINE from byte N of ..." */
+    };
+    std::deque<unwritten_piece> unwritten;
+
     /* Copies to and from it, in whatever stream. */
     struct copy {
         uint64_t begun;
@@ -121,6 +128,7 @@ struct watched {
     std::vector<copy> unordered; /* with it */
 };
 
+struct kernel_grid; /* check_page.h */
 struct launch_check {
     uint16_t generation;
     std::vector<uint32_t> met,
@@ -130,6 +138,7 @@ struct launch_check {
     uint64_t launched;             /* when */
     uint32_t launched_at;
     std::vector<uint16_t> unordered; /* generations of launches that nothing orders with this one */
+    kernel_grid *grid = nullptr;     /* if a page is wanted */
 };
 
 struct access_event {
@@ -140,6 +149,7 @@ struct access_event {
     bool write, strong, compares;
 };
 
+void make_block_check(worker &w);
 bool happened_before(const access_event &e, const access_record &r);
 void publish(const access_event &e, uintptr_t address);
 void learn(const access_event &e, uintptr_t address);
@@ -180,7 +190,7 @@ struct race_place {
     uint32_t read_at;
 };
 void note_turn(block_check &b, unsigned int thread, uint32_t code);
-void report_race(const access_event &e, const access_record &r, const race_place &place);
+uint64_t report_race(const access_event &e, const access_record &r, const race_place &place);
 void note_update(const access_event &e, uintptr_t address);
 
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
@@ -222,14 +232,28 @@ struct race_advice {
 static const char *const next_turn = "@next"; /* becomes these words, or none */
 /* Findings of one kind at the same lines are told once. GUESS: a plain load, if all is well where a
  * compare-and-swap of the same thread checks what it has read. */
-void found(const char *kind, const std::string &where, const std::string &what,
-           const std::string &right, uint32_t guess = 0);
+uint64_t found(const char *kind, const std::string &where, const std::string &what,
+               const std::string &right, uint32_t guess = 0);
 uint64_t found(const char *kind, const std::string &where, const std::string &what,
                const race_advice &advice, uint32_t guess);
 void amend(uint64_t finding, const race_advice &advice); /* if it is not told yet */
+void found_again(uint64_t finding);                      /* at the same lines */
+/* What the page says of the first lines that the finding names; else it takes the words before them. */
+void label(uint64_t finding, const std::vector<std::string> &labels);
 void guess_is_checked(uint32_t code);
 void note(const std::string &what); /* no fault */
 std::string here(const worker &w);
+
+/* ---- for the page: check_page.h, check_grids.cpp ----------------------------------------------------------- */
+
+bool page_is_wanted();
+/* False, after a sentence, if it cannot be written. HOW the program has ended is a sentence, or empty: well.
+ * ENDED: the figures of --report are whole, and a sentence says where the page is. */
+bool write_page(const std::string &how, bool ended);
+void grid_begins(launch_state &launch);
+void grid_block(const worker &w);
+void grid_fault(uint64_t finding);
+void grid_ends(launch_state &launch);
 
 /* ---- --report: check_report.cpp -------------------------------------------------------------- */
 
@@ -246,7 +270,8 @@ void report_access(worker &w, uintptr_t address, size_t size, report_space space
                    uint32_t code);
 void report_block(worker &w);
 void report_launch(launch_state &launch);
-bool print_report(); /* false: what was asked for could not be written */
+std::string name_of(const launch_state &launch); /* the kernel, and the line of its launch */
+void print_report();
 } // namespace cucc
 
 #endif

@@ -158,7 +158,7 @@ static bool is_declaration(const statement &s)
     long i = s.begin;
     while (is(i, "const") || is(i, "constexpr")) i = next(i);
     if (is_type_word(i)) return !is(next(i), "(") && !is(next(i), "{");
-    if (!is_name(i) || is_word_of_language(i)) return false;
+    if (!is_name(i) || is_word_of_language(i) || is(i, "using") || is(i, "typedef")) return false;
     i = next(i);
     while (is(i, "*") || is(i, "&") || is(i, "const") || is(i, "__restrict__")) i = next(i);
     return is_name(i) && (is(next(i), "=") || is(next(i), ";") || is(next(i), "[") ||
@@ -182,10 +182,28 @@ static bool is_incremented_before(long i)
     return (is(p, "+") && is(q, "+")) || (is(p, "-") && is(q, "-"));
 }
 
+static bool is_name_of_type(long i);
+
+/* Whether a parenthesis closes a cast, or the head of a branch or a loop: a value begins behind it. */
+static bool ends_before_value(long close)
+{
+    const long open = opening(close), before = previous(open);
+    if (is(before, "if") || is(before, "for") || is(before, "while")) return true;
+    if ((is_name(before) && !is(before, "return")) || closes(before) || is(before, ">"))
+        return false;
+    bool type = false;
+    for (long i = next(open); i < close; i = next(i)) {
+        type |= is_name_of_type(i);
+        if (!is_name(i) && !strchr("*&:<>,", source(i)[0])) return false;
+    }
+    return type;
+}
+
 static bool is_unary(long i) /* an operator & or * at I */
 {
     long p = previous(i);
     if (is(i, "&") && is(p, "&")) return false; /* the second one of && */
+    if (is(p, "}") || (is(p, ")") && ends_before_value(p))) return true;
     return !(is_name(p) && !is_word_of_language(p)) && !closes(p) &&
            tokens[(size_t)p].kind != literal;
 }
@@ -309,9 +327,11 @@ static bool is_atomic(const std::string &name)
 static bool is_of_lanes(const std::string &name)
 {
     static const std::set<std::string> names = {
-        "cucc_clear",    "cucc_put",     "cucc_shfl",       "cucc_shfl_up",    "cucc_shfl_down",
-        "cucc_shfl_xor", "cucc_any",     "cucc_all_of",     "cucc_ballot",     "cucc_plus",
-        "cucc_less",     "cucc_greater", "cucc_reduce_add", "cucc_reduce_min", "cucc_reduce_max"};
+        "cucc_items_sum",  "cucc_items_min", "cucc_items_max", "cucc_block_put", "cucc_block_sum",
+        "cucc_block_min",  "cucc_block_max", "cucc_clear",     "cucc_put",       "cucc_shfl",
+        "cucc_shfl_up",    "cucc_shfl_down", "cucc_shfl_xor",  "cucc_any",       "cucc_all_of",
+        "cucc_ballot",     "cucc_plus",      "cucc_less",      "cucc_greater",   "cucc_reduce_add",
+        "cucc_reduce_min", "cucc_reduce_max"};
     return names.count(name) > 0;
 }
 

@@ -243,7 +243,9 @@ struct chunk_writer : kernel {
             if (v.declarations > 1 && !v.in_head && elsewhere) throw unsuitable();
         }
         for (auto &o : ordered) before += o.second;
-        bool apart = !names_in(body, "cucc_alive") && !names_in(body, "cucc_branch");
+        const bool of_block = body.find("cucc_block_") != body.npos; /* the first thread does it */
+        if (of_block && !guards.empty()) throw unsuitable();
+        bool apart = !names_in(body, "cucc_alive") && !names_in(body, "cucc_branch") && !of_block;
         out += thread_loop(of_threads, apart, first_x, end_x) + before;
         if (!conditions.empty()) out += "if (" + conditions + ") { ";
         if (begin < end && has(begin, end, "return")) {

@@ -8,11 +8,11 @@
 #ifndef CUCC_LOOPS_EXPAND_H
 #define CUCC_LOOPS_EXPAND_H
 
-#include "loops_names.h"
+#include "loops_cub.h"
 
 namespace loops
 {
-struct expander : rewritten_kernel {
+struct expander : kernel_of_cub {
     /* ---- cooperative groups ---- */
 
     static long without_namespace(long i)
@@ -528,20 +528,6 @@ struct expander : rewritten_kernel {
         return false;
     }
 
-    /* The names of the kernel's variables. */
-    std::set<std::string> declared_here() const
-    {
-        std::set<std::string> all;
-        long i = begin;
-        note_names(parse(i), all);
-        if (parameters_begin < parameters_end)
-            for (auto &p : parts_of(previous(parameters_begin), parameters_end))
-                for (long k = p.first; k < p.second && !is(k, "="); k = next(k))
-                    if (is_name(k)) all.insert(source(k));
-        for (auto &g : groups) all.insert(g.first);
-        return all;
-    }
-
     /* Whether a reference to what is written from TYPE to LAST may be another name of a variable. */
     bool is_same_type(long type, long last, const std::pair<long, long> &argument,
                       const std::map<std::string, std::string> &bound) const
@@ -708,6 +694,7 @@ struct expander : rewritten_kernel {
         case 1: return write_statements(body, true, &expander::write_one_lambda);
         case 2: return write_statements(body, true, &expander::write_one_call);
         case 4: return write_statements(body, true, &expander::write_alias);
+        case 6: return write_statements(body, true, &expander::write_of_cub);
         case 3: {
             bool any = false;
             for (i = begin; i < end; i = next(i)) {
@@ -732,6 +719,8 @@ struct expander : rewritten_kernel {
         begin = count();
         append(tokens, body);
         end = count() - 1;
+        note_reductions();
+        if (write_once(6)) make_edits();
         tell_apart(); /* what takes the place of a call or a lambda must not meet another name of the same sort */
         int turns = 0;
         for (int what : {0, 2, 1, 3, 4, 5}) {

@@ -193,7 +193,7 @@ struct kernel {
             if (!is(i, name.c_str()) || is_member(i) || steps.count(i)) continue;
             bool address = is(previous(i), "&") && is_unary(previous(i));
             if (address || is_assigned_after(next(i)) || is_incremented_before(i) ||
-                in_call(i, begin, variables[name]))
+                in_call(i, begin))
                 return false;
         }
         return true;
@@ -283,6 +283,17 @@ struct kernel {
         return is_uniform(begin, end) && is_pure(begin, end);
     }
 
+    /* A pointer that is part of &POINTER[NUMBER], which reads no memory. */
+    bool is_address(long pointer)
+    {
+        const variable *v = find(pointer);
+        const long open = next(pointer), sign = previous(pointer);
+        if (!v || !v->pointer || v->array || !is(open, "[") || !is(sign, "&") || !is_unary(sign))
+            return false;
+        const long after = next(closing(open));
+        return !is(after, "[") && !is(after, ".") && !is(after, "->");
+    }
+
     /* What the token J of a value says of V, which gets it. */
     void note_value(variable &v, long j)
     {
@@ -292,7 +303,9 @@ struct kernel {
         bool changes = ((is(j, "+") || is(j, "-")) && twice) ||
                        (is(j, "=") && !twice && !is(previous(j), "=") && !is(previous(j), "<") &&
                         !is(previous(j), ">") && !is(previous(j), "!"));
-        bool memory = is(j, "[") || is(j, "->") || ((is(j, "*") || is(j, "&")) && is_unary(j));
+        bool memory = (is(j, "[") && !is_address(previous(j))) || is(j, "->") ||
+                      (is(j, "*") && is_unary(j)) ||
+                      (is(j, "&") && is_unary(j) && !is_address(next(j)));
         if (is_name(j) && own_names.count(source(j)) && !is_member(j) && !find(j)) call = true;
         if (call || changes || memory) v.pure = v.uniform = false;
         if (is(j, "threadIdx") || is(j, "cucc_t")) v.uniform = false;
@@ -324,7 +337,7 @@ struct kernel {
     }
 
     /* As an argument of a function that may change it. */
-    static bool in_call(long i, long begin, const variable &v)
+    static bool in_call(long i, long begin)
     {
         for (long j = previous(i); j >= begin && !is(j, ";"); j = previous(j)) {
             if (is(j, ")") || is(j, "]")) {
@@ -336,7 +349,7 @@ struct kernel {
             const long function = previous(j);
             if (is(j, ">")) continue;
             if (!is_name(function) || !own_names.count(source(function))) continue;
-            if (!v.object && !functions_of_references.count(source(function))) continue;
+            if (!functions_of_references.count(source(function))) continue;
             const facts &f = facts_of(source(function));
             if (!f.understood || f.changes) return true;
         }
@@ -353,17 +366,20 @@ struct kernel {
             if (!v) continue;
             variable before = *v;
             long after = after_subscripts(i);
-            bool initialised = i > v->begin && i < v->end && is(after, "=") &&
-                               !in_call(i, begin, *v) && in_declarator(i, *v);
+            bool initialised = i > v->begin && i < v->end && is(after, "=") && !in_call(i, begin) &&
+                               in_declarator(i, *v);
             bool address = is(previous(i), "&") && is_unary(previous(i));
-            bool memory = v->pointer && !v->array && is(next(i), "["); /* which it points to */
+            const bool moves =
+                (is(after, "+") || is(after, "-")) && is(next(after), source(after).c_str());
+            bool memory = v->pointer && !v->array && /* which it points to */
+                          (is(next(i), "[") || (star_at(previous(i)) == element && !moves));
             bool assigned = !memory && !steps.count(i) &&
                             (is_assigned_after(after) || is_incremented_before(i) || address ||
-                             in_call(i, begin, *v));
+                             in_call(i, begin));
             if (assigned && !initialised) {
                 v->assigned = true;
                 v->pure = false;
-                if (after != next(i) || address || in_call(i, begin, *v)) v->uniform = false;
+                if (after != next(i) || address || in_call(i, begin)) v->uniform = false;
             }
             if (assigned) {
                 bool pure = v->pure;
@@ -461,7 +477,8 @@ struct kernel {
 
     static bool is_load(long i)
     {
-        bool lanes = is_of_lanes(source(i)) && !is(i, "cucc_put") && !is(i, "cucc_clear");
+        bool lanes = is_of_lanes(source(i)) && !is(i, "cucc_put") && !is(i, "cucc_clear") &&
+                     !is(i, "cucc_block_put");
         return lanes || source(i).compare(0, 4, "__ld") == 0 ||
                source(i).compare(0, 3, "tex") == 0 || is(i, "printf") || is(i, "__assert_fail") ||
                is(i, "__syncthreads") || is(i, "__syncwarp");
@@ -490,16 +507,20 @@ struct kernel {
     {
         if (v.declarations != 1 || v.assigned || v.array || v.reference || v.start < 0 || depth > 4)
             return "*";
-        const variable *from = find(v.start);
-        if (!v.pointer || !from || !from->pointer || from->assigned || !is(next(v.start), "+"))
-            return "*";
-        for (long j = next(next(v.start)); j < v.start_end; j = next(j)) {
+        const long at = is_address(next(v.start)) ? next(v.start) : v.start,
+                   number = next(next(at)), end = at == v.start ? v.start_end : closing(next(at));
+        const variable *from = find(at);
+        const bool sum = at == v.start ? is(next(at), "+") : next(end) == v.start_end;
+        if (!v.pointer || !from || !from->pointer || from->assigned || !sum) return "*";
+        for (long j = number; j < end; j = next(j)) {
             const variable *w = find(j);
-            const bool number = w ? !w->pointer && !w->array && !w->reference : is_builtin(j);
-            if (is_name(j) && !is_member(j) && !number) return "*";
+            const bool known =
+                w ? !w->pointer && !w->array && !w->reference
+                  : is_builtin(j) || is_type_word(j) || own.constants.count(source(j));
+            if (is_name(j) && !is_member(j) && !known) return "*";
             if (strchr("?[&,", source(j)[0])) return "*";
         }
-        return from->parameter ? "@" + source(v.start) : memory_of_local(*from, depth + 1);
+        return from->parameter ? "@" + source(at) : memory_of_local(*from, depth + 1);
     }
 
     std::string memory_of(const variable *v, long i)
@@ -542,34 +563,61 @@ struct kernel {
             a.stores.insert(name);
     }
 
+    /* *POINTER as an element; else a sign that declares POINTER, or that goes through more than a name. */
+    enum star { none, declares, element, any };
+    star star_at(long i)
+    {
+        const long name = next(i), after = next(name);
+        const variable *v = find(name);
+        if (!is(i, "*") || !is_unary(i)) return none;
+        if (is_type_word(previous(i)) ||
+            (v && is(previous(i), ",") && v->begin < i && i < v->end && v->start > i))
+            return declares;
+        const bool whole =
+            v && v->pointer && !v->array && !is(after, "[") && !is(after, "(") && !is(after, ".") &&
+            !is(after, "->") && !is_incremented_before(i) &&
+            !(is(previous(i), "(") && is(after, ")")); /* perhaps changed behind it */
+        return whole ? element : any;
+    }
+
+    /* A type, or a number that is the same always. */
+    bool is_no_memory(long i)
+    {
+        return is_builtin(i) || is_word_of_language(i) || is_member(i) ||
+               (!find(i) && !shared.count(source(i)) &&
+                (own.type(i) != meaning::none || own.constants.count(source(i))));
+    }
+
     void note_accesses(accesses &a, long begin, long end)
     {
         for (long i = begin; i < end; i = next(i)) {
-            bool through = is(i, "->") || (is(i, "*") && is_unary(i) && !is_type_word(previous(i)));
-            if (through) {
+            if (is(i, "->") || star_at(i) == any) {
                 a.loads.insert("*");
                 a.stores.insert("*");
             }
-            if (!is_name(i) || is_member(i) || is_builtin(i) || is_word_of_language(i)) continue;
+            if (!is_name(i) || is_no_memory(i)) continue;
             variable *v = find(i);
             long after = after_subscripts(i);
             bool value = v && !v->pointer && !v->reference; /* of the thread itself */
             if (value && v->object) note_object(a, i, after, *v);
-            if (value || (v && !v->parameter && after == next(i))) continue;
+            const bool element = star_at(previous(i)) == star::element;
+            if (value || (v && !v->parameter && after == next(i) && !element)) continue;
             std::string name = memory_of(v, i);
             bool call = !v && is(next(i), "(");
             if (call && is_mathematics(source(i))) continue;
             if (!call) a.loads.insert(name);
             if (is_assigned_after(after) || is_incremented_before(i)) a.stores.insert(name);
             long close = call ? closing(next(i)) : i;
+            const bool ours = own_names.count(source(i)) > 0,
+                       reads = is_load(i) || (call && ours && facts_of(source(i)).understood &&
+                                              !facts_of(source(i)).changes);
+            std::set<std::string> &reached = reads ? a.loads : a.stores;
             for (long j = next(i); j < close; j = next(j)) {
                 variable *w = find(j);
-                if (!is_name(j) || is_builtin(j) || is_word_of_language(j) || is_member(j))
-                    continue;
-                if (w && w->object && own_names.count(source(i)))
-                    a.stores.insert(w->parameter ? "@" + source(j) : "*");
+                if (!is_name(j) || is_no_memory(j)) continue;
+                if (w && w->object && ours) reached.insert(w->parameter ? "@" + source(j) : "*");
                 if (w && !w->pointer && !w->reference) continue;
-                if (!is_load(i)) a.stores.insert(memory_of(w, j));
+                reached.insert(memory_of(w, j));
             }
         }
     }

@@ -49,6 +49,22 @@ struct rewritten_kernel {
         for (const statement &p : s.parts) note_names(p, names);
     }
 
+    /* The names of the kernel's variables. */
+    std::set<std::string> declared_here() const
+    {
+        std::set<std::string> all;
+        long i = begin;
+        note_names(parse(i), all);
+        if (parameters_begin < parameters_end)
+            for (auto &p : parts_of(previous(parameters_begin), parameters_end))
+                for (long k = p.first; k < p.second && !is(k, "="); k = next(k))
+                    if (is_name(k) && (!is_name_of_type(k) || next(k) == p.second ||
+                                       is(next(k), "[") || is(next(k), "=")))
+                        all.insert(source(k));
+        for (auto &g : groups) all.insert(g.first);
+        return all;
+    }
+
     void rename(const std::string old, long from, long to)
     {
         const std::string own = old + "_cucc_" + std::to_string(++numbered);

@@ -364,6 +364,12 @@ struct program {
 };
 
 static program own;
+static std::set<std::string> types_of_templates; /* parameters that are types */
+
+static bool is_name_of_type(long i)
+{
+    return own.type(i) != meaning::none || types_of_templates.count(source(i));
+}
 
 static void note_device_functions()
 {
@@ -373,6 +379,10 @@ static void note_device_functions()
             continue;
         long j = i, name = -1;
         while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
+            if (is(j, "<") && is_name(previous(j)) && !is(previous(j), "operator")) {
+                j = program::after_angles(j); /* arguments of a template are no variables */
+                continue;
+            }
             if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
                 name = j;
             if (is_name(j) &&
@@ -390,6 +400,9 @@ static void note_device_functions()
 static void note_program()
 {
     note_device_functions();
+    for (long i = next(-1); i < count(); i = next(i))
+        if ((is(i, "typename") || is(i, "class")) && is_name(next(i)))
+            types_of_templates.insert(source(next(i)));
     own.note_all(next(-1), count(), "");
     for (const auto &named : own.functions) {
         own_names.insert(named.first);

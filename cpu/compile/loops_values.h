@@ -651,6 +651,7 @@ struct expressions {
             found.vectors |= f.vectors;
             found.trace |= f.trace;
             found.memory |= f.memory;
+            found.changes |= f.changes;
             v.depth = v.holds = returns_pointer(name);
             if (escape && v.holds && functions_of_references.count(name))
                 refuse(); /* perhaps of an argument */

@@ -267,7 +267,7 @@ struct writer : chunk_writer {
                 write_chunk(chunk);
                 out += copy(s.begin, s.end);
             } else if (is_barrier(s)) {
-                if (branches && !is(s.begin, "__syncwarp")) throw unsuitable();
+                if (guards.size() > (size_t)exits && !is(s.begin, "__syncwarp")) throw unsuitable();
                 write_chunk(chunk);
                 interval.clear();
             } else if (&s == &parts.back() && depth == 1 &&
@@ -466,20 +466,36 @@ struct writer : chunk_writer {
         ended |= was;
     }
 
-    /* Names a variable that tells whether a condition holds in all threads. */
-    std::string write_vote(const std::string &condition)
+    /* Names a variable that tells whether a condition holds in all threads; another, in how many. */
+    std::string write_vote(const std::string &condition, const std::string &count = "")
     {
         std::string all = "cucc_all_" + std::to_string(++numbered);
-        out += "bool " + all + " = true; ";
-        write_threads(0, 0, all + " &= (bool)(" + condition + "); ");
+        out += "bool " + all + " = true; " + (count.empty() ? "" : "int " + count + " = 0; ");
+        write_threads(0, 0,
+                      all + " &= (bool)(" + condition + "); " +
+                          (count.empty() ? "" : count + " += (bool)(" + condition + "); "));
         return all;
     }
 
-    /* A branch that in most blocks all threads take. */
+    /* A branch that in most blocks all threads take. With a barrier in it, fibers do the others: they know who
+     * waits there for whom. */
     void write_branch(const statement &s)
     {
-        std::string condition = copy(next(s.open), s.close), all = write_vote(condition);
+        const bool barrier = has(s.begin, s.end, "__syncthreads");
+        const std::string condition = copy(next(s.open), s.close),
+                          some = barrier ? "cucc_some_" + std::to_string(++numbered) : "",
+                          all = write_vote(condition, some);
         enter_branch(s);
+        if (barrier) {
+            if (stored) throw unsuitable();
+            std::vector<accesses> around_it = interval;
+            out += "if (" + some + ") { if (!" + all + ") ::cucc::leave_loops(); ";
+            write_body(s.parts[0]);
+            out += "} ";
+            interval.insert(interval.end(), around_it.begin(), around_it.end());
+            branches--;
+            return;
+        }
         std::vector<accesses> entry = interval;
         const bool before = stored;
         out += "if (" + all + ") ";

@@ -88,13 +88,20 @@ inline double root(double a, rounding how)
     double result = sqrt(a);
     return toward(result, root_rest(a, result), how, isinf(a));
 }
-/* The rest of a double is left over in a type with 113 digits. */
+/* The rest of a double is left over in a type with 113 digits: on aarch64 that is long double. */
+#ifdef __SIZEOF_FLOAT128__
+using quadruple = __float128;
+#else
+using quadruple = long double;
+static_assert(__LDBL_MANT_DIG__ == 113,
+              "no type has the 113 digits that __fma_rd and its like need");
+#endif
 inline double multiply_add(double a, double b, double c, rounding how)
 {
     double result = fma(a, b, c);
     if (how == to_nearest || !isfinite(result))
         return toward(result, 0, how, isinf(a) || isinf(b) || isinf(c));
-    __float128 rest = (__float128)a * b - result + c;
+    quadruple rest = (quadruple)a * b - result + c;
     return toward(result, rest > 0 ? 1.0 : rest < 0 ? -1.0 : 0.0, how);
 }
 inline float add(float a, float b, rounding how)

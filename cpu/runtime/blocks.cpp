@@ -72,15 +72,17 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
     {
         std::lock_guard<std::mutex> lock(one_message_at_a_time);
         reporting = true;
+        const size_t most = 4000; /* names of templates are long, and stacks for signals short */
+        char text[most];
         va_list arguments;
         fflush(stdout); /* what the kernel has printed */
         va_start(arguments, format);
-        print_place(w, w.current);
-        vfprintf(stderr, format, arguments);
-        fputc('\n', stderr);
+        vsnprintf(text, most, format, arguments);
         va_end(arguments);
+        print_place(w, w.current);
+        fprintf(stderr, "%s\n", text);
+        note_fault(w, text);
     }
-    count_fault();
     reporting = false;
     w.launch->error = error;
     give_up(w);
@@ -590,7 +592,6 @@ static void report_done_twice(worker &w)
             "kernel "
             "depends on the order of its threads (cucc --check names races)\n",
             w.launch->request.kernel, blockIdx.x, blockIdx.y, blockIdx.z);
-    count_fault();
     w.launch->error = cudaErrorLaunchFailure;
     w.failed = true;
 }

@@ -16,6 +16,9 @@ runtime_state &state()
         r->devices = environment().devices;
         r->memory = environment().memory;
         atexit(report_leaks);
+#ifdef CUCC_CHECK /* what was found is told, however the program ends */
+        watch_signals();
+#endif
         return r;
     }();
     return *s;

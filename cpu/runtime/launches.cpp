@@ -105,14 +105,12 @@ static cudaError_t check_limits(const launch_request &r, dim3 cluster)
     int of_warp = (cucc_options.registers * warp_lanes + unit - 1) / unit * unit;
     const char *name = *gpu.name ? gpu.name : "the GPU";
     if (of_warp * (int)warps > gpu.registers) {
-        fprintf(stderr,
-                "cucc: kernel %s: %u warps of %d registers a thread are more than the %d registers "
-                "of %s\n",
-                r.kernel, warps, cucc_options.registers, gpu.registers, name);
+        say("kernel %s: %u warps of %d registers a thread are more than the %d registers of %s",
+            r.kernel, warps, cucc_options.registers, gpu.registers, name);
         return cudaErrorLaunchOutOfResources;
     }
     if (*gpu.name && gpu.major < first_with_clusters && cluster.x * cluster.y * cluster.z > 1) {
-        fprintf(stderr, "cucc: kernel %s: %s has no clusters\n", r.kernel, name);
+        say("kernel %s: %s has no clusters", r.kernel, name);
         return cudaErrorInvalidClusterSize;
     }
     return cudaSuccess;
@@ -166,12 +164,13 @@ bool check_arguments(const launch_request &r)
     for (int i = 0; i < r.argument_count; i++) {
         if (!r.pointers[i] || is_reachable(r.pointers[i])) continue;
         int owner = find_region(r.pointers[i]).device;
-        fprintf(stderr, "cucc: kernel %s: argument %d (%p) ", r.kernel, i + 1, r.pointers[i]);
         if (owner == nowhere)
-            fprintf(stderr, "is not in live device memory\n");
+            say("kernel %s: argument %d (%p) is not in live device memory", r.kernel, i + 1,
+                r.pointers[i]);
         else
-            fprintf(stderr, "is memory of device %d, and the kernel runs on device %d\n", owner,
-                    current_device);
+            say("kernel %s: argument %d (%p) is memory of device %d, and the kernel runs on device "
+                "%d",
+                r.kernel, i + 1, r.pointers[i], owner, current_device);
         return false;
     }
     return true;
@@ -386,11 +385,9 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
         value > environment().gpu.shared_block) {
 #ifdef CUCC_CHECK
-        fprintf(stderr,
-                "cucc: %d bytes of dynamic shared memory are asked for, and a block of %s has at "
-                "most %d\n",
-                value, *environment().gpu.name ? environment().gpu.name : "the GPU",
-                environment().gpu.shared_block);
+        say("%d bytes of dynamic shared memory are asked for, and a block of %s has at most %d",
+            value, *environment().gpu.name ? environment().gpu.name : "the GPU",
+            environment().gpu.shared_block);
 #endif
         return failed(cudaErrorInvalidValue);
     }

@@ -78,6 +78,7 @@ struct launch_state {
 
 /* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
 void run_blocks(launch_state &launch);
+void watch_signals(); /* workers.cpp; of the calling thread, what the processor refuses */
 bool inside_kernel();
 bool inside_shared_memory(const void *address);
 launch_state *current_launch();

@@ -11,7 +11,7 @@
  * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
  * check_lines.cpp    messages, with addresses of code turned into lines
  * check_report.cpp   sectors, banks, divergence, occupancy: --report
- * check_page.cpp     the same as a page with drawings: --html */
+ * check_page.h       a page of all that, with drawings: --html; it lists its files */
 #ifndef CUCC_WATCH_H
 #define CUCC_WATCH_H
 
@@ -20,6 +20,9 @@
 #else /* what only tells is the same in every mode (cucc builds it once) */
 #include "runtime.h"
 #endif
+
+#include <stdarg.h>
+#include <stdio.h>
 
 struct recording; /* of an event: state.h */
 
@@ -72,10 +75,12 @@ void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun
 void host_looks_at_errors();
 void host_launches(const char *kernel, cudaError_t error);
 void found_leak(void *memory, size_t size, const char *kind);
-void count_fault(); /* that was told in another way */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* stderr, and the page */
+void note_fault(const worker &w, const char *text); /* it was told, and has ended the launch */
 void print_findings();
 bool anything_found();
-bool report_at_exit(); /* false: a page could not be written */
+void page_at_signal(int signal); /* that ends the program */
+bool report_at_exit();           /* false: a page could not be written */
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
 
@@ -166,7 +171,16 @@ inline void host_looks_at_errors()
 inline void host_launches(const char *, cudaError_t)
 {
 }
-inline void count_fault()
+inline void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("cucc: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+inline void note_fault(const worker &, const char *)
 {
 }
 inline void clock_launch(launch_state &)

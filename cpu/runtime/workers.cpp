@@ -19,8 +19,6 @@ unsigned int worker_count()
     return (unsigned int)environment().workers;
 }
 
-static void watch_signals();
-
 static void begin_launch(worker &w, launch_state &launch)
 {
     static thread_local bool watched;
@@ -89,12 +87,14 @@ static void report_signal(int signal, siginfo_t *info, void *)
     const int most = 10; /* seconds: the heap may be spoilt, or its lock taken */
     alarm(most);
     print_findings();
+    page_at_signal(signal);
     alarm(0);
 #endif
+    if (info->si_code <= 0) raise(signal); /* somebody has sent it: it does not come by itself */
 }
 
 /* On a stack of its own, since that of the thread may be full. */
-static void watch_signals()
+void watch_signals()
 {
     static thread_local char stack[64 * 1024];
     stack_t alternate = {};
@@ -116,7 +116,7 @@ static void watch_signals()
     }
 }
 #else
-static void watch_signals()
+void watch_signals()
 {
 }
 #endif

@@ -121,6 +121,10 @@ __device__ void bump(unsigned &x, unsigned by)
 {
     x += by;
 }
+__device__ void bump_again(unsigned &x, unsigned by)
+{
+    bump(x, by);
+}
 __device__ void bump_at(unsigned *x, unsigned by)
 {
     *x ^= by;

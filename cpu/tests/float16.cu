@@ -11,7 +11,11 @@ static int failures;
         if (!(condition) && failures++ < 20) printf("line %d: %s\n", __LINE__, #condition); \
     } while (0)
 
+#ifdef __SIZEOF_FLOAT128__
 typedef __float128 wide;
+#else
+typedef long double wide; /* of aarch64 */
+#endif
 
 /* What a pattern means, by the definition of the format. */
 static double meaning(unsigned int bits, int fraction_bits)

@@ -293,7 +293,8 @@ class Kernel:
                      (f"{n}++;", f"{py} = ({py} + 1) & M"), (f"--{n};", f"{py} = ({py} - 1) & M"), (f"{n} <<= 1;", f"{py} = ({py} << 1) & M")]
             if not uniform:
                 forms += [(f"if ({e} > 9u) {n} = 5u;", f"if {pe} > 9: {py} = 5"), (f"bump({n}, {e});", f"{py} = ({py} + {pe}) & M"),
-                          (f"bump_at(&{n}, {e});", f"{py} ^= {pe}"), (f"({n} += 1u), ({n} ^= {e});", None)]
+                          (f"bump_at(&{n}, {e});", f"{py} ^= {pe}"),
+                          (f"bump_again({n}, {e});", f"{py} = ({py} + {pe}) & M"), (f"({n} += 1u), ({n} ^= {e});", None)]
                 if self.exotic:
                     forms += [(f"*&{n} += 2u;", f"{py} = ({py} + 2) & M"), (f"({n}) += 3u;", f"{py} = ({py} + 3) & M"),
                               (f"{n} > 4u ? ({n} = 2u) : ({n} += 3u);", f"{py} = 2 if {py} > 4 else {py} + 3"),
@@ -510,6 +511,9 @@ class Kernel:
         e, pe = self.expression(2, together)
         b, pb = self.leaf(together)
         comparison = self.rng.choice([">", "<", "==", "!="])
+        if together and self.rng.random() < 0.5:  # a bound between blocks, which all threads of each are on one side of
+            e, pe, comparison, b = "gid_", "gid", "<", f"{self.threads * self.rng.randint(0, self.blocks)}u"
+            pb = b[:-1]
         self.c(f"if ({e} {comparison} {b}) {{")
         self.p(f"if {pe} {comparison} {pb}:")
         self.uniform_branch(together)
@@ -586,6 +590,8 @@ class Kernel:
                  (f"constexpr unsigned at_{n} = 6u; unsigned {n} = {e} * at_{n};", f"{py} = ({pe} * 6) & M"),
                  (f"own[gid_] += {e}; unsigned {n} = own[gid_];", f"own[gid] = (own[gid] + {pe}) & M; {py} = own[gid]"),
                  (f"unsigned &at_{n} = own[gid_]; at_{n} ^= {e}; unsigned {n} = at_{n};", f"own[gid] ^= {pe}; {py} = own[gid]"),
+                 (f"unsigned *at_{n} = &own[gid_], {n} = (unsigned)*at_{n}; if ({b} > 2u) *at_{n} += {e};",
+                  f"{py} = own[gid]\n{{pad}}if {pb} > 2: own[gid] = ({py} + {pe}) & M"),
                  (f"unsigned {n} = 0; for (int l_ = 3; l_ >= 0; l_--) {{ if (l_ == 2) continue; {n} = {n} * 3u + {b}; }}",
                   f"{py} = 13 * {pb} & M")]
         cpp, python = self.rng.choice(forms)

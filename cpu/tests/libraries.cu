@@ -1,8 +1,11 @@
-/* cuRAND's sequences, by values that the library of CUDA 13 gave on a host, and cuBLAS against sums in
- * double. */
+/* cuRAND's sequences, by values that the library of CUDA 13 gave on a host, cuBLAS against sums in double, and
+ * views of several dimensions. */
 #include "check.h"
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda/std/array>
+#include <cuda/std/mdspan>
+#include <cuda/std/utility>
 #include <cuda_fp16.h>
 #include <curand_kernel.h> /* curand.h comes with it */
 #include <vector>
@@ -348,6 +351,60 @@ static void check_capture(cublasHandle_t handle)
     cudaFree(y);
 }
 
+/* ---- views of several dimensions -------------------------------------------------------------- */
+
+namespace cs = cuda::std;
+using matrix = cs::mdspan<const float, cs::dextents<int, 2>>;
+using padded = cs::mdspan<float, cs::extents<size_t, 8, cs::dynamic_extent>, cs::layout_stride>;
+using columns = cs::mdspan<float, cs::extents<int, cs::dynamic_extent, 5>, cs::layout_left>;
+__global__ void transpose(matrix in, columns out, padded odd)
+{
+    int row = threadIdx.y, column = threadIdx.x;
+    if (row >= in.extent(0) || column >= in.extent(1)) return;
+    out(row, column) = in(row, column);
+    odd[cs::array<int, 2>{row, column}] = in(row, column) + 1;
+}
+__global__ void sum_rows(cs::mdspan<float, cs::dextents<size_t, 3>> in, float *sums)
+{
+    auto row = cs::submdspan(in, threadIdx.x, cs::full_extent, cs::pair<int, int>{1, 3});
+    static_assert(decltype(row)::rank() == 2, "");
+    float sum = 0;
+    for (size_t i = 0; i < row.extent(0); i++)
+        for (size_t j = 0; j < row.extent(1); j++) sum += row(i, j);
+    sums[threadIdx.x] = sum;
+}
+static void check_views()
+{
+    float *m = managed<float>(1000);
+    for (int i = 0; i < 1000; i++) m[i] = (float)i;
+    padded::mapping_type rows(padded::extents_type(5), cs::array<size_t, 2>{9, 1});
+    transpose<<<1, dim3(8, 8)>>>(matrix(m, 8, 5), columns(m + 100, 8), padded(m + 200, rows));
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 40; i++) {
+        int r = i / 5, c = i % 5;
+        CHECK(m[100 + c * 8 + r] == (float)i && m[200 + 9 * r + c] == (float)i + 1);
+    }
+    CHECK(m[200 + 5] == 205 && rows.required_span_size() == 68 && !rows.is_exhaustive());
+    cs::mdspan cube(m, 4, 3, 5);
+    static_assert(decltype(cube)::rank() == 3 && decltype(cube)::rank_dynamic() == 3, "");
+    CHECK(cube.size() == 60 && cube.stride(0) == 15 && cube.is_exhaustive() &&
+          &cube(1, 2, 3) == m + 28);
+    sum_rows<<<1, 4>>>(cube, m + 300);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int k = 0; k < 4; k++) {
+        float sum = 0;
+        for (int i = 0; i < 3; i++) sum += 2 * m[k * 15 + i * 5] + 3;
+        CHECK(m[300 + k] == sum);
+    }
+    cs::mdspan<float, cs::extents<int, 2, 3>> fixed(m);
+    cs::mdspan<const float, cs::dextents<long, 2>> other = fixed;
+    CHECK(sizeof fixed >= sizeof m && other.extent(1) == 3 && other(1, 1) == m[4] &&
+          fixed.extents() == other.extents());
+    cs::mdspan line(m, cs::dextents<int, 1>(7));
+    CHECK(line[3] == 3 && line.extent(0) == 7 && !line.empty() && cs::extents(2, 3).extent(1) == 3);
+    cudaFree(m);
+}
+
 int main()
 {
     cublasHandle_t handle;
@@ -365,6 +422,7 @@ int main()
                                              -1.08480795416},
                                             3847436273u);
     check_generators();
+    check_views();
     CHECK(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS);
     check_vectors(handle);
     check_products<float>(handle);

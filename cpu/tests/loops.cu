@@ -79,6 +79,114 @@ __global__ void inside(const int *x, int *y, int count, int rows)
     }
 }
 
+/* The same behind a variable that it changes, with numbers of a type of the program's: blocks are divided by
+ * rows and columns, and go on behind the branch. */
+typedef long long whole;
+__global__ void inside_two(const int *x, int *y, whole rows, whole columns)
+{
+    __shared__ int part[8][16];
+    const whole column = blockIdx.x * blockDim.x + threadIdx.x,
+                row = blockIdx.y * blockDim.y + threadIdx.y;
+    int sum = 1;
+    if (row < rows && columns > column) {
+        for (int k = 0; k < 3; k++) {
+            part[threadIdx.y][threadIdx.x] = x[row * columns + column] + k;
+            __syncthreads();
+            sum += part[0][threadIdx.x] * part[threadIdx.y][0];
+            __syncthreads();
+        }
+    }
+    y[row * 48 + column] = sum;
+}
+
+/* What comes before such a branch is not done twice. */
+__global__ void adds_first(int *y, int count)
+{
+    __shared__ int part[64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(y, 1);
+    if (i < count) {
+        part[threadIdx.x] = i;
+        __syncthreads();
+        y[1 + i] = part[0];
+    }
+}
+
+/* Pointers to parts of matrices, declared side by side; read and written through without a subscript. */
+__global__ void of_parts(float *x, float *y, float *z, size_t size)
+{
+    __shared__ float s[16][16], t[16][16];
+    const int column = threadIdx.x, row = threadIdx.y;
+    float sum = 0, *to = &z[blockIdx.y * 16 * size + 16 * blockIdx.x];
+    for (size_t k = 0; k < size / 16; k++) {
+        float *p = &x[blockIdx.y * 16 * size + 16 * k], *q = &y[k * 16 * size + 16 * blockIdx.x];
+        float *own = q + row * size + column;
+        s[row][column] = p[row * size + column];
+        t[row][column] = *own;
+        __syncthreads();
+        for (int j = 0; j < 16; j++) sum += s[row][j] * t[j][column];
+        __syncthreads();
+    }
+    to += row * size + column;
+    *to = sum;
+}
+
+/* The same by structs, as in the programming guide. */
+struct matrix {
+    int stride;
+    float *elements;
+};
+__device__ matrix part_of(matrix m, int row, int column)
+{
+    matrix part;
+    part.stride = m.stride;
+    part.elements = &m.elements[m.stride * 16 * row + 16 * column];
+    return part;
+}
+__device__ float get(const matrix m, int row, int column)
+{
+    return m.elements[row * m.stride + column];
+}
+__device__ void set(matrix m, int row, int column, float value)
+{
+    m.elements[row * m.stride + column] = value;
+}
+__global__ void of_structs(matrix x, matrix y, matrix z)
+{
+    float sum = 0;
+    int row = threadIdx.y, column = threadIdx.x;
+    for (int k = 0; k < x.stride / 16; k++) {
+        matrix p = part_of(x, blockIdx.y, k), q = part_of(y, k, blockIdx.x);
+        __shared__ float s[16][16], t[16][16];
+        s[row][column] = get(p, row, column);
+        t[row][column] = get(q, row, column);
+        __syncthreads();
+        for (int j = 0; j < 16; j++) sum += s[row][j] * t[j][column];
+        __syncthreads();
+    }
+    set(z, blockIdx.y * 16 + row, blockIdx.x * 16 + column, sum);
+}
+
+/* What is read behind a cast is memory, and a function changes what one that it calls changes. */
+__device__ void assigns(int &to, int value)
+{
+    to = value;
+}
+__device__ void assigns_by_another(int &to, int value)
+{
+    assigns(to, value);
+}
+__global__ void keeps(int *x, int *y)
+{
+    int *p = x + threadIdx.x, mine = 5;
+    int old = (int)*p;
+    assigns_by_another(mine, old + (int)threadIdx.x);
+    __syncthreads();
+    x[63 - threadIdx.x] = 7;
+    __syncthreads();
+    y[threadIdx.x] = old + 100 * mine;
+}
+
 /* Loops of which several turns are done at a time, and the last ones one by one: sums in the same order. */
 __global__ void turns(const float *x, float *y, int count, unsigned int all)
 {
@@ -479,6 +587,23 @@ static void check_integers()
         int k = i % 150, other = k / 64 * 64 + 63 - k % 64;
         CHECK(p[i] == (i / 150 < 4 ? i / 150 + (k < 128 ? 3 * other * other + 3 : 0) : 0));
     }
+    memset(p, 0, n * sizeof *p);
+    inside_two<<<dim3(3, 2), dim3(16, 8)>>>(x, p, 3, 40);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 768; i++) {
+        int row = i / 48, column = i % 48, sum = 1;
+        for (int k = 0; k < 3 && row < 3 && column < 40; k++)
+            sum += (x[column] + k) * (x[row * 40 + column / 16 * 16] + k);
+        CHECK(p[i] == sum);
+    }
+    memset(p, 0, n * sizeof *p);
+    adds_first<<<3, 64>>>(p, 150);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess && p[0] == 192);
+    for (int i = 0; i < 192; i++) CHECK(p[1 + i] == (i < 150 ? i / 64 * 64 : 0));
+    memcpy(p, x, 64 * sizeof *p);
+    keeps<<<1, 64>>>(p, p + 64);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++) CHECK(p[64 + i] == x[i] + 100 * (x[i] + i));
     cudaFree(x);
     for (unsigned int bound : {0u, 5u, 16u, 0xfffffff8u, 0xffffffffu}) {
         memset(p, 0, 128 * sizeof *p);
@@ -502,6 +627,25 @@ static void check_integers()
     scan<<<1, 64, 64 * sizeof(int)>>>(p, 64);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 64; i++) CHECK(p[i] == (sum += before[i]));
+}
+
+static void check_parts()
+{
+    const int size = 48;
+    float right[size * size];
+    for (int i = 0; i < size * size; i++) {
+        float sum = 0;
+        for (int k = 0; k < size; k++) sum += a[i / size * size + k] * b[k * size + i % size];
+        right[i] = sum;
+    }
+    for (int structs : {0, 1}) {
+        memset(c, 0, sizeof right);
+        if (structs)
+            of_structs<<<dim3(3, 3), dim3(16, 16)>>>({size, a}, {size, b}, {size, c});
+        else
+            of_parts<<<dim3(3, 3), dim3(16, 16)>>>(a, b, c, size);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess && !memcmp(c, right, sizeof right));
+    }
 }
 
 int main(int argc, char **argv)
@@ -540,6 +684,7 @@ int main(int argc, char **argv)
     check_turns();
     check_integers();
     check_quotients();
+    check_parts();
     exits<<<1, 64>>>(p, 50);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 50; i++) CHECK(p[i] == 49 - i);

@@ -125,8 +125,9 @@ for feature in "${features[@]}"; do
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize -O0
 done
 # without optimisation: many templates, each instantiated once or twice
-features+=(cub)
+features+=(cub cub_sorts)
 build cub "$tests/cub.cu" -O0
+build cub_sorts "$tests/cub_sorts.cu" -O0
 [ "${THRUST-}" != all ] || build cub-sanitized "$tests/cub.cu" -O0 --sanitize
 # Thrust, if a toolkit or Debian's package has it
 echo '#include <thrust/pair.h>' >thrust.cu
@@ -282,7 +283,7 @@ done
 check_text "loops that begin elsewhere in each thread go along together" '^neighbours together $' ./loops visits
 check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backward ./loops visits
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
-for kernel in divides divides_others rings dot leaves_early hides multiply turns bounded inside doubles adds transpose scan strides exits marks sums in_memory some; do
+for kernel in divides divides_others rings dot leaves_early hides multiply turns bounded inside inside_two of_parts of_structs keeps doubles adds transpose scan strides exits marks sums in_memory some; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
@@ -321,6 +322,10 @@ for kernel in of_blocks of_part of_few of_branch of_two_branches by_number of_sl
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C lanes
 done
 
+for kernel in by_file by_template items; do
+    check "cub::BlockReduce of $kernel is done as loops" 0 "cucc_block_reduces_$kernel" nm -C cub_sorts
+done
+
 # ---- features, each with its checks inside -------------------------------------------------------
 
 for feature in "${features[@]}"; do
@@ -328,7 +333,7 @@ for feature in "${features[@]}"; do
         check "$feature, $order" 0 '^0 failures $' bash -c "CUCC_ORDER=$order ./$feature 2>/dev/null"
     done
     check "$feature, late streams" 0 '^0 failures $' bash -c "CUCC_STREAMS=late:2 ./$feature 2>/dev/null"
-    case $feature-${THRUST-} in cub-all | thrust-all) ;; cub-* | thrust-*) continue ;; esac
+    case $feature-${THRUST-} in cub-all | thrust-all) ;; cub*-* | thrust-*) continue ;; esac
     check "$feature, sanitized" 0 '(^| )0 failures ' bash -c "./$feature-sanitized"
 done
 while read -r program fault pattern; do
@@ -722,8 +727,9 @@ fi
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
 [ ! -e along ] || check_text "what comes along with Thrust's headers" '^4032 $' ./along
 [ ! -e thrust-checked ] || check "Thrust under --check" 0 '^0 failures $' ./thrust-checked
-echo '#include <cuda/std/mdspan>' >mdspan.cu
-check "a header of a toolkit's own is named, there or not" 1 'cucc: this program needs cuda/std/mdspan of CCCL' "$cucc" -c mdspan.cu -o mdspan.o
+echo '#include <cuda/std/expected>' >expected.cu
+check "a header of a toolkit's own is named, there or not" 1 'cucc: this program needs cuda/std/expected of CCCL' "$cucc" -c expected.cu -o expected.o
+check "and nothing else is blamed" 1 '!incompatible' "$cucc" -c expected.cu -o expected.o
 for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do
     echo "#include <$header>" >wrong.cu
     check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)(, .*libthrust-dev|.*GPU|, which)" "$cucc" wrong.cu -o wrong

@@ -118,8 +118,19 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
-                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+    const tmm__operands operands = {TMM_OP_N,
+                                    TMM_OP_N,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    tmm__element_size(type),
+                                    tmm__element_size(type),
                                     1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;

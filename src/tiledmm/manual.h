@@ -6,7 +6,8 @@
           tmm_smatmul(M, N, K, A, B, C);      host arrays: allocates, copies, multiplies, copies back
           tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K, dB, N, 0, dC, N, stream);   device arrays
 
-   API    Letters: s = float, d = double, i = int (exact modulo 2^32). Below, T is that type.
+   API    Letters: s = float, d = double, i = int (exact modulo 2^32); on request h = half and
+          b = bfloat16, hs and bs: the same with C in float (OPTIONS). Below, T is that type.
 
    Matrices are ROW-MAJOR: element (i, j) of a matrix X with leading dimension ldx is
    X[i * ldx + j]. A column-major caller swaps the operands: C^T = B^T A^T, that is
@@ -66,10 +67,11 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
-                        it may read the other operand once, and split it into three BF16 in
-                        registers.
-                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO
+                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
+                        read the other operand once, and split it into three BF16 in registers.
+                        For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
+                        half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
+                        on, bfloat16 from sm_80 on
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -98,10 +100,11 @@
        TMM_PIPELINED, TMM_NARROW,   ascending k                ascending k, or slices of k [1]
        TMM_DIRECT, double TMM_TENSOR
        TMM_SMALL, float TMM_SKINNY  slices of k [1]            slices of k [1]
-       float TMM_TENSOR             bits of its own            its own; with few tiles slices [1]; [2]
+       float TMM_TENSOR             its own, or slices [1]     its own; with few tiles slices [1]; [2]
+       half, bfloat16 TMM_TENSOR    bits of its own            its own; with few tiles slices [1]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
-     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, and
-         memory for partial sums (LIMITS).
+     [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, memory
+         for partial sums (LIMITS), and how many products a batch has, but not on the position in it.
      [2] The bits depend on other elements of A and B, too, if those of a row or a column
          differ by more than 2^28; and on whether one of both is prepared.
      [3] The bits depend on all of A and B, by the number of moduli (16 with a prepared operand, or
@@ -119,7 +122,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
-     TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
+     TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
@@ -130,6 +133,9 @@
                          same bits for all blocks
      TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
                          TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
+     TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
+                         16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
+     TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -147,7 +153,8 @@
           #include "tiledmm.cuh"
    TMM_TYPE (default float) is the element: integers or floating point, of 8 bytes at most; __half
    and __nv_bfloat16 with TMM_SUM float. TMM_SUM (default TMM_TYPE) is what sums are kept in, a type
-   of C++ itself. Complex numbers and structs are refused.
+   of C++ itself. Of elements of 1 or 2 bytes alpha and beta may have another type, TMM_SCALAR, and C,
+   TMM_OUT. Complex numbers and structs are refused.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv: single
@@ -169,7 +176,8 @@
    gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij + K v for alpha = 1
-   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. K v is
+   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. half and
+   bfloat16 as float, then C is rounded once to its type, also by tmm_?gemm_host for any K. K v is
    what products lose that are smaller than the smallest normal number.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.

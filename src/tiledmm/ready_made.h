@@ -1,4 +1,4 @@
-/* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
    Uses: once/config.h. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
@@ -16,6 +16,32 @@
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
+#include TMM_HEADER
+#endif
+#ifdef TMM_WITH_HALF
+#define TMM_TYPE   tmm_half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   h
+#include TMM_HEADER
+#define TMM_TYPE   tmm_half
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_OUT    float
+#define TMM_NAME   hs
+#include TMM_HEADER
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define TMM_TYPE   tmm_bfloat16
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_NAME   b
+#include TMM_HEADER
+#define TMM_TYPE   tmm_bfloat16
+#define TMM_SUM    float
+#define TMM_SCALAR float
+#define TMM_OUT    float
+#define TMM_NAME   bs
 #include TMM_HEADER
 #endif
 #undef TMM__MAKING_READY

@@ -203,7 +203,7 @@ int main(int count, char **words)
     cudaError_t ended;
     rows[0] = l.elements;
     CHECK(cudaMalloc(&out, sizeof zeros));
-    CHECK(cudaMalloc(&fresh, sizeof zeros));
+    CHECK(cudaMalloc(&fresh, sizeof zeros)); /* fresh */
     CHECK(cudaMalloc(&device_rows, sizeof rows));
     CHECK(cudaMemcpy(out, zeros, sizeof zeros, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(device_rows, rows, sizeof rows, cudaMemcpyHostToDevice));
@@ -229,7 +229,7 @@ int main(int count, char **words)
         increment<<<1, N>>>(fresh, 0);
     }
     if (IS(copied_unwritten)) {
-        CHECK(cudaMemcpy(out, fresh, sizeof zeros, cudaMemcpyDeviceToDevice));
+        CHECK(cudaMemcpy(out, fresh, sizeof zeros, cudaMemcpyDeviceToDevice)); /* brought */
         increment<<<1, N>>>(out, 0);
     }
     if (IS(right_set)) {

@@ -36,6 +36,7 @@ kind() {
     case $1 in
     race) echo 'race on ' ;;
     unwritten) echo ', which nobody has written' ;;
+    brought) echo 'it reads byte 0 of .*, which was copied at .* from byte 0 of the 1024 bytes allocated at .*, which nobody has written' ;;
     bounds) echo 'it (reads|writes) byte -?[0-9]+ of ' ;;
     freed) echo 'which was freed' ;;
     misaligned) echo 'whose address is no multiple of ' ;;
@@ -173,7 +174,7 @@ memory dynamic_past bounds dynamic_past
 memory dynamic_none bounds dynamic_past
 memory never_written unwritten increment
 memory partly_written unwritten increment
-memory copied_unwritten unwritten increment
+memory copied_unwritten brought increment brought fresh
 memory variable_past bounds variable_past
 memory never_set unwritten never_set
 memory off_by_two misaligned off_by_two
@@ -257,6 +258,9 @@ races|all_write|1|a condition that lets one thread write it, or a place for each
 END
 advised races no_second_barrier 1 '__syncthreads\(\) between /second_w/ and /second_r/' && passed=no || passed=yes
 result "$passed" "another advice is not taken for the right one"
+"$work/races" branch_barrier >"$work/said" 2>&1
+grep -qE '^cucc:   right: all threads of a block come to the same __syncthreads' "$work/said" && passed=yes || passed=no
+result "$passed" "what would be right of a barrier"
 "$work/memory" past_the_end >"$work/said" 2>&1
 grep -qE "it writes byte 1024 of the 1024 bytes of device memory at [^ ]*memory\.cu:$(line_of memory past)\. The memory was allocated at [^ ]*memory\.cu:[0-9]+\$" "$work/said" && passed=yes || passed=no
 result "$passed" "where memory was allocated is a sentence of its own"

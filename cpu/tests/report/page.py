@@ -48,7 +48,9 @@ def check_form(text):
     faults += [f"{link} leads nowhere" for link in page.links if link.removeprefix("#") not in page.ids]
     if len(set(page.ids)) != len(page.ids):
         faults.append("two places have the same id")
-    wanted = ('name="viewport"', "prefers-color-scheme:dark", "<summary>", ":focus-visible")
+    if text.count("<details") != text.count("<summary>"):
+        faults.append("a <details> without its <summary>")
+    wanted = ('name="viewport"', "prefers-color-scheme:dark", ":focus-visible")
     return faults + [f"no {word}" for word in wanted if word not in text]
 
 

@@ -260,7 +260,7 @@ check "a page that cannot be written: a sentence, a status" says 1 "^cucc: the p
     env CUCC_REPORT="$work/none/a.html" "$work/slow"
 check "a full disk: a sentence, a status" says 1 '^cucc: the page of --report cannot be written to .*: No space left' \
     env CUCC_REPORT="$work/full.html" bash -c "ln -s /dev/full '$work/full.html' && '$work/slow'"
-check "--html without --report" says 1 '^cucc: --html a.html is a page of --report' "$cucc" --html a.html "$work/quiet.cu"
+check "--html without --report" says 1 '^cucc: --html a.html is a page of --check or --report' "$cucc" --html a.html "$work/quiet.cu"
 check "--html without a file" says 1 '^cucc: --html needs a file' "$cucc" --report --html '' "$work/quiet.cu"
 
 echo "1..$number"

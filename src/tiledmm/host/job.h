@@ -118,7 +118,9 @@ typedef struct tmm__block_product {
 typedef struct tmm__job {
     tmm_op opA, opB;
     long long M, N, K; /* K is 0 if A and B are not read */
-    size_t size;       /* of an element */
+    size_t size;       /* of an element of A and B */
+    size_t size_C;
+    long long depth; /* of a part of K, at most */
     const char *A, *B;
     char *C;
     long long lda, ldb, ldc;

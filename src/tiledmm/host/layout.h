@@ -1,14 +1,14 @@
 /* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
    Uses: job.h, once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
-/* How many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K, which is
+/* How many parts K has. The last ones are job->depth deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least
    TMM__HOST_FIRST deep, in *front parts, one or two.
      Elements of 8 bytes take twice the time to arrive for the same arithmetic. A short first
    part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
-    long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
+    long long depth = job->depth, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
     *front = 1;
     *rest = job->K;
     if (job->K <= depth) return 1;
@@ -24,7 +24,7 @@ static inline long long tmm__k_begin(const tmm__job *job, long long n)
     long long rest, parts = tmm__k_parts(job, &front, &rest);
     if (n <= 0) return 0;
     if (n >= parts) return job->K;
-    return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
+    return n < front ? TMM__HOST_FIRST : rest + (n - front) * job->depth;
 }
 
 /* The edge of equal blocks that make up `all`, at most `limit`. */
@@ -46,7 +46,7 @@ static inline void tmm__block_shape(const tmm__job *job, long long rows, long lo
 {
     long long wide = TMM__HOST_LINE / (long long)job->size;
     *bn = tmm__block_edge(job->N, wide > edge ? wide : edge);
-    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / job->depth + 1) < parts)
         *bn = tmm__block_edge(job->N, *bn / 2);
     long long high = edge * edge / *bn / 128 * 128;
     *bm = tmm__block_edge(rows, high < 256 ? 256 : high > edge ? edge : high);
@@ -72,10 +72,10 @@ static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, 
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t pitch;
-    long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
+    long long depth = tmm__min(job->K, job->depth);
     l->bytesA = tmm__part_size(job, 0, depth, l->bm, &pitch);
     l->bytesB = tmm__part_size(job, 1, depth, l->bn, &pitch);
-    l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
+    l->pitchC = ((size_t)l->bn * job->size_C + 15) / 16 * 16;
     l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
     double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
     if (l->group > 0 || job->K == 0) {

@@ -152,7 +152,7 @@ static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j
     tmm__block_product block;
     block.M = p->rows, block.N = cols;
     block.lda = p->lda, block.ldb = p->ldb, block.ldc = p->ldc;
-    block.C = (char *)p->C + (size_t)n0 * job->size;
+    block.C = (char *)p->C + (size_t)n0 * job->size_C;
     cudaError_t error = cudaSetDevice(p->device);
     tmm_status status = TMM_OK;
     if (member->buffers != NULL) {

@@ -125,9 +125,9 @@ static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
     long long row = c->i * l->bm, col = c->j * l->bn;
     t->device_memory = c->memory;
     t->device_pitch = l->pitchC;
-    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size;
-    t->host_pitch = (size_t)h->job.ldc * h->job.size;
-    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size;
+    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size_C;
+    t->host_pitch = (size_t)h->job.ldc * h->job.size_C;
+    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size_C;
     t->rows = (size_t)tmm__min(l->rows - row, l->bm);
 }
 
@@ -185,7 +185,7 @@ static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm
     block.C = C->memory;
     block.lda = A != NULL ? (long long)(pitchA / job->size) : 1;
     block.ldb = B != NULL ? (long long)(pitchB / job->size) : 1;
-    block.ldc = (long long)(l->pitchC / job->size);
+    block.ldc = (long long)(l->pitchC / job->size_C);
     block.adds = t->k > 0;
     return block;
 }
@@ -260,7 +260,7 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
             w->seconds = ms * 1e-3;
         block->state = TMM__FREE;
         w->blocks_done++;
-        h->done += (double)(block->out.width / h->job.size) * (double)block->out.rows;
+        h->done += (double)(block->out.width / h->job.size_C) * (double)block->out.rows;
         *moved = 1;
     }
     return TMM_OK;

@@ -49,7 +49,7 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
 {
     tmm__job small = h->job;
     long long edge = tmm__min(1024, tmm__min(small.M, tmm__min(small.N, small.K)));
-    size_t bytes = (size_t)(edge * edge) * small.size;
+    size_t bytes = (size_t)(edge * edge) * (small.size > small.size_C ? small.size : small.size_C);
     char *memory = NULL;
     tmm__block_product block;
     cudaEvent_t begin = NULL, end = NULL;

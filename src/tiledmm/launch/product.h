@@ -6,18 +6,20 @@
    column to column, from product to product. */
 typedef struct tmm__xproduct {
     long long M, N, K;
-    TMM_TYPE alpha;
+    TMM_SCALAR alpha;
     const TMM_TYPE *A;
     long long rsA, csA, strideA;
     const TMM_TYPE *B;
     long long rsB, csB, strideB;
-    TMM_TYPE beta;
-    TMM_TYPE *C;
+    TMM_SCALAR beta;
+    TMM_OUT *C;
     long long ldc, strideC;
     unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them;
-                       TMM__SPLIT: TMM_AUTO may take kernels that split elements */
+                       TMM__SPLIT: TMM_AUTO may take kernels that split elements;
+                       TMM__ALL_OF_BATCH: these are all products of a batch; TMM__READY_A, _B: that
+                       operand is converted already */
     tmm_stream stream;
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
@@ -33,6 +35,13 @@ static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long
     p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
     p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
     return p;
+}
+
+/* In a batch all positions have the same bits, also one that is alone in the last launch. */
+static inline int tmm__xallowed(long long batch)
+{
+    if (batch <= 1) return TMM__CUT_K | TMM__PACK;
+    return batch <= TMM__MOST_GRID ? (int)TMM__ALL_OF_BATCH : 0;
 }
 
 /* Which numbers of once/tuning.h are this type's. */
@@ -51,14 +60,14 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
-    load.c_bytes = size * M * N * p->batch;
+    load.c_bytes = (double)sizeof(TMM_OUT) * M * N * p->batch;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
     load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
     load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
     load.even = 0;
-    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_OUT)) & 15) != 0;
     return load;
 }
 

@@ -1,6 +1,5 @@
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, product.h, once/.
-   Used by: kernels/narrow/launch.h, kernels/skinny/launch.h, kernels/small/launch.h. */
+   Uses: kernels/common/sum.cuh, product.h, once/. Used by: kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)

@@ -32,8 +32,9 @@ typedef struct tmm__operands {
     long long ldb;
     const void *C;
     long long ldc;
-    size_t element; /* bytes */
-    int reads_AB;   /* 0 where alpha is 0 */
+    size_t element; /* bytes, of A and B */
+    size_t element_C;
+    int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
 
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
@@ -60,7 +61,7 @@ static inline tmm_status tmm__check_sizes(const tmm__operands *o)
                                    nB ? o->N : o->K, o->ldb, o->element);
     if (status == TMM_OK)
         status =
-            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
+            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element_C);
     return status;
 }
 
@@ -87,7 +88,7 @@ static inline tmm__area tmm__area_of_operand(const tmm__operands *o, int which)
         return tmm__area_of(o->A, nA ? o->M : o->K, nA ? o->K : o->M, o->lda, o->element);
     if (which == 1)
         return tmm__area_of(o->B, nB ? o->K : o->N, nB ? o->N : o->K, o->ldb, o->element);
-    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element);
+    return tmm__area_of(o->C, o->M, o->N, o->ldc, o->element_C);
 }
 
 static inline long long tmm__area_bytes(const tmm__area *a)
@@ -153,11 +154,13 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
 {
     if (o->M == 0 || o->N == 0 || o->K == 0 || !o->reads_AB) return TMM_OK;
     const tmm__area C = tmm__area_of_operand(o, 2);
-    const long long strideC = strides[2] * (long long)o->element;
+    const long long strideC = strides[2] * (long long)o->element_C;
     for (int which = 0; which < 2; which++)
         for (int last = 0; last < 2; last++) {
             tmm__area X = tmm__area_of_operand(o, which);
-            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] * o->element : 0;
+            X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] *
+                                  (which == 2 ? o->element_C : o->element)
+                            : 0;
             const long long d = (long long)(X.begin - C.begin);
             if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
                 continue;                          /* nearly always */

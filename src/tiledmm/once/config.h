@@ -76,6 +76,28 @@
 #endif
 #endif
 
+/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. */
+#ifdef TMM_WITH_HALF
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+typedef __half tmm_half;
+#else
+typedef struct tmm_half {
+    unsigned short bits;
+} tmm_half;
+#endif
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 tmm_bfloat16;
+#else
+typedef struct tmm_bfloat16 {
+    unsigned short bits;
+} tmm_bfloat16;
+#endif
+#endif
+
 /* What a function of kernels begins with. */
 #define TMM__DEVICE static __device__ __forceinline__
 
@@ -111,6 +133,16 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
+
+/* Elements of 16 bits that tensor cores multiply: 1 for half, 2 for bfloat16, else 0. */
+#define TMM__WORD_16_tmm_half      , 1
+#define TMM__WORD_16___half        , 1
+#define TMM__WORD_16_tmm_bfloat16  , 2
+#define TMM__WORD_16___nv_bfloat16 , 2
+#define TMM__HALF_TENSOR                                                  \
+    (TMM__FAST && TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0) \
+         ? TMM__SECOND(TMM__JOIN(TMM__WORD_16_, TMM_TYPE), 0, 0)          \
+         : 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -162,6 +194,12 @@
 #ifdef TMM_DOUBLE_TENSOR
 #define TMM__HAS_DOUBLE_TENSOR
 #endif
+#ifdef TMM_WITH_HALF
+#define TMM__HAS_HALF
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define TMM__HAS_BFLOAT16
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -190,6 +228,12 @@
 #if defined(TMM_DOUBLE_TENSOR) && !defined(TMM__HAS_DOUBLE_TENSOR)
 #error "tiledmm.cuh: TMM_DOUBLE_TENSOR must be defined before the first #include of this file"
 #endif
+#if defined(TMM_WITH_HALF) && !defined(TMM__HAS_HALF)
+#error "tiledmm.cuh: TMM_WITH_HALF must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_BFLOAT16) && !defined(TMM__HAS_BFLOAT16)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16 must be defined before the first #include of this file"
+#endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
 #endif
@@ -199,7 +243,10 @@
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
 #endif
-#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_EPILOGUE)) && !defined(TMM_NAME)
-#error "tiledmm.cuh: TMM_TILE, TMM_SUM and TMM_EPILOGUE need a TMM_NAME after the first #include"
+#if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
+     defined(TMM_EPILOGUE)) &&                                                           \
+    !defined(TMM_NAME)
+#error \
+    "tiledmm.cuh: TMM_TILE, TMM_SUM, TMM_SCALAR, TMM_OUT and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif

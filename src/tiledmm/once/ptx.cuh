@@ -136,8 +136,8 @@ TMM__DEVICE int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4 or 8, a constant; the global address is a multiple) if `enabled`;
-   otherwise `to` keeps what it has. One predicated instruction (PTX ISA 9.3): a branch becomes
+/* Loads or stores `bytes` (a constant; the global address is a multiple) if `enabled`; otherwise `to`
+   keeps what it has. 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
    one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
 TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
@@ -150,7 +150,7 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
-    } else {
+    } else if (bytes == 4) {
         unsigned x;
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
@@ -158,6 +158,8 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
+    } else if (enabled) {
+        memcpy(to, from, bytes);
     }
 #else
     if (enabled) memcpy(to, from, bytes);
@@ -174,13 +176,15 @@ TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabl
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
-    } else {
+    } else if (bytes == 4) {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
+    } else if (enabled) {
+        memcpy(to, from, bytes);
     }
 #else
     if (enabled) memcpy(to, from, bytes);

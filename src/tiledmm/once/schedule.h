@@ -5,8 +5,16 @@
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
 
-/* What a launcher is allowed to do. */
-enum { TMM__CUT_K = 1, TMM__PACK = 2, TMM__SPLIT = 4 };
+/* What a launcher is allowed to do; or to know: it gets all of a batch, so that what it chooses is so
+   for all products; an operand has been prepared. */
+enum {
+    TMM__CUT_K = 1,
+    TMM__PACK = 2,
+    TMM__SPLIT = 4,
+    TMM__ALL_OF_BATCH = 8,
+    TMM__READY_A = 16,
+    TMM__READY_B = 32
+};
 
 /* How the k of a tile are divided: not at all; in slices, added up by a block of the tile, by
    KERNEL REDUCE or SUM, or by a cluster; in slices, but only tiles of a last, short round; in even

@@ -9,6 +9,7 @@
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
+enum { TMM__TUNED_AS_HALF = TMM__TUNED_TYPES }; /* for tmm__rate alone */
 
 /* Kernels by what multiplies: see tmm__rate. */
 typedef enum tmm__family {
@@ -48,7 +49,8 @@ enum {
     TMM__TUNED_PIPELINED = 2,
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
-    TMM__TUNED_THIN = 4
+    TMM__TUNED_THIN = 4,
+    TMM__TUNED_HALF = 2
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -210,14 +212,17 @@ typedef struct tmm__costs {
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
-        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double apart; /* times that it takes longer where copies are of 8 or 4 bytes */
+        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
+        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
+        double apart; /* times that it takes longer where copies are of 4 bytes */
         double once;  /* nanoseconds of all launches */
+        double again; /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
     } thin;
+    /* KERNEL TENSOR HALF. */
+    tmm__block_costs half[TMM__TUNED_HALF];
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -512,13 +517,19 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},        /* cols */
-        {1380, 1520, 1720, 1970}, /* step */
-        1.23,                     /* apart */
-        5340,                     /* once */
-        0.915,                    /* read */
-        0.233,                    /* split */
-        0.931,                    /* add */
+        {32, 64, 96, 128},                              /* cols */
+        {{1380, 1520, 1720, 1970}, {1400, 2400, 0, 0}}, /* step: by mma.sync estimated */
+        1.23,                                           /* apart */
+        5340,                                           /* once */
+        3000,                                           /* again: estimated */
+        0.915,                                          /* read */
+        0.233,                                          /* split */
+        0.931,                                          /* add */
+    },
+    {
+        /* half */
+        {2000, 800, {11, 6.6, 6.5, 6.5}, 0, 0, 0},
+        {1500, 300, {5.2, 3, 2.2, 1.8}, 0, 0, 0},
     },
     {
         /* int8 */

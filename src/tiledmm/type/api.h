@@ -7,30 +7,30 @@
    Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch; a host
    pointer may only show at cudaDeviceSynchronize). */
 TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
                               tmm_stream stream);
 
 /* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
    does not have. */
 TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                   TMM_TYPE *C, long long ldc, tmm_stream stream);
+                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
+                                   TMM_OUT *C, long long ldc, tmm_stream stream);
 
 /* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
    (strides in elements, not negative; 0 for an operand that all share, but not for C). */
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                       long long ldc, long long strideA, long long strideB,
                                       long long strideC, long long batch, tmm_stream stream);
 TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_TYPE alpha,
+                                           long long N, long long K, TMM_SCALAR alpha,
                                            const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                           long long strideA, long long strideB, long long strideC,
-                                           long long batch, tmm_stream stream);
+                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideB,
+                                           long long strideC, long long batch, tmm_stream stream);
 
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
@@ -54,18 +54,19 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
    leading dimensions as for gemm. `options` as above, or NULL. A prepared operand has its own op,
    pointer and leading dimension.
      Bits: as gemm_with, but of float with a prepared operand where M or N is 512 at most, which may
-   have others. Double with a prepared operand: as a product in a batch, whatever else A
-   and B hold, unless the device finds FP64 to be faster.
+   have others: there A and B are read as they are where that should be faster. Double with a
+   prepared operand: as a product in a batch, whatever else A and B hold, unless the device finds
+   FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M,
    N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream);
 
-/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
-   complete. What is prepared takes nothing more. 0 where the kernel stands for TMM_AUTO (short
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, at most, until it
+   is complete. What is prepared and read so takes nothing more. 0 where the kernel stands for TMM_AUTO (short
    sums). Double takes a quarter of the current device's memory at most: larger products are done
    in parts. */
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
@@ -97,7 +98,7 @@ TMM_API tmm_status tmm__xgemm_release(tmm_prepared *prepared, tmm_stream stream)
    (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
    unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                                const TMM_TYPE *B, TMM_TYPE *C);
+                                const TMM_TYPE *B, TMM_OUT *C);
 
 #if TMM__HOST_LAYER
 /* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
@@ -106,7 +107,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    `options`: see tmm_host_options; NULL: the current device, with all its memory.
      Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone,
    not on shares, devices, blocks or streams. For K up to 4096 they are those of TMM_REGISTER. A
-   larger K is cut in parts of 4096 at most, each of which is added to C.
+   larger K is cut in parts of 4096 at most, each of which is added to C; not where C has 16 bits.
      Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
    where devices can access each other (that access stays enabled), otherwise each loads it from the
    host.
@@ -118,8 +119,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
    TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE, which would see rows
    and columns of blocks. */
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                    long long ldc, const tmm_host_options *options);
 
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
@@ -130,21 +131,21 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
    before, and returns when all is complete; each part's `seconds` is set.
      Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
 TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    TMM_SCALAR alpha, TMM_SCALAR beta, tmm_part *parts, int count,
                                     tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                   long long ldc);
 
 /* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
    TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads);
 #endif

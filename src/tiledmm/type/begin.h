@@ -11,6 +11,12 @@
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
+#ifndef TMM_SCALAR /* of alpha and beta */
+#define TMM_SCALAR TMM_TYPE
+#endif
+#ifndef TMM_OUT /* of an element of C */
+#define TMM_OUT TMM_TYPE
+#endif
 #ifdef TMM_TILE                        /* TMM_SHARED has this tile alone */
 #if !(TMM_TILE >= 1 && TMM_TILE <= 32) /* the name of a macro that was set aside is 0 here */
 #error "tiledmm.cuh: TMM_TILE must be 1 to 32, a number and not the name of a macro"
@@ -63,7 +69,7 @@
 #else
 #define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
 #endif
-#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE
+#if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
 #else
 #define TMM__IF_TENSOR(...) NULL, NULL, NULL
@@ -88,8 +94,13 @@ static_assert(
     "be multiplied");
 static_assert(
     __is_constructible(TMM_SUM, TMM_TYPE) && __is_constructible(TMM_TYPE, TMM_SUM) &&
-        __is_trivially_copyable(TMM_TYPE),
+        __is_trivially_copyable(TMM_TYPE) && __is_constructible(TMM_SUM, TMM_OUT) &&
+        __is_constructible(TMM_OUT, TMM_SUM) && __is_trivially_copyable(TMM_OUT),
     "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
     "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
+static_assert(sizeof(TMM_TYPE) < 4 ||
+                  (sizeof(TMM_OUT) == sizeof(TMM_TYPE) && sizeof(TMM_SCALAR) == sizeof(TMM_TYPE)),
+              "tiledmm.cuh: TMM_OUT and TMM_SCALAR other than TMM_TYPE are for elements of 1 or 2 "
+              "bytes");
 #endif
 #endif

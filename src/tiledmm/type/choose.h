@@ -40,7 +40,7 @@ static inline tmm__xproduct tmm__xcompared(const tmm__xproduct *given, long long
     tmm__xproduct p = *given;
     p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
     p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
-    p.allowed = (p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK) | (tensor ? TMM__SPLIT : 0);
+    p.allowed = tmm__xallowed(batch) | (tensor ? TMM__SPLIT : 0);
     return p;
 }
 
@@ -79,8 +79,7 @@ static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long 
         p.alpha = 0;
         p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
     }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    p.allowed = tmm__xallowed(batch);
     p.batch = (unsigned)tmm__min(batch, TMM__MOST_GRID);
     return p;
 }

@@ -35,22 +35,22 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
     }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {
-            TMM_TYPE *c = p->C + (i0 + i) * p->ldc + j0 + j;
+            TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
-            if (beta != 0) value += beta * (TMM_SUM)*c;
-            *c = (TMM_TYPE)value;
+            if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
+            *c = (TMM_OUT)value;
         }
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_TYPE beta,
-                                   TMM_TYPE *C, int threads)
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                   TMM_OUT *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
     tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
-    p.alpha = K > 0 ? alpha : (TMM_TYPE)0; /* which may be infinite */
+    p.alpha = K > 0 ? alpha : (TMM_SCALAR)0; /* which may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
     long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
@@ -64,23 +64,47 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_TYPE alpha, TMM_T
 }
 
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                   long long ldc)
 {
-    const tmm__operands operands = {
-        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    const tmm__operands operands = {opA,
+                                    opB,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    (TMM_SUM)alpha != 0};
     return tmm__xcpu(&operands, alpha, beta, C, 1);
 }
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {
-        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), (TMM_SUM)alpha != 0};
+    const tmm__operands operands = {opA,
+                                    opB,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    lda,
+                                    B,
+                                    ldb,
+                                    C,
+                                    ldc,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
 #else

@@ -25,7 +25,9 @@ static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long lo
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
-        if (batch > 0 && strides[n] > LLONG_MAX / (long long)sizeof(TMM_TYPE) / batch)
+        if (batch > 0 && strides[n] > LLONG_MAX /
+                                          (long long)(n == 2 ? sizeof(TMM_OUT) : sizeof(TMM_TYPE)) /
+                                          batch)
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "stride%c (%lld, batch %lld) exceeds 64-bit addresses", 'A' + n,
                              strides[n], batch);
@@ -152,16 +154,16 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
 }
 
 TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_TYPE alpha,
+                                           long long N, long long K, TMM_SCALAR alpha,
                                            const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                           long long strideA, long long strideB, long long strideC,
-                                           long long batch, tmm_stream stream)
+                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideB,
+                                           long long strideC, long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
-    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
-                                    reads_AB};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
@@ -179,8 +181,8 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                       long long ldc, long long strideA, long long strideB,
                                       long long strideC, long long batch, tmm_stream stream)
 {
@@ -189,17 +191,17 @@ TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long 
 }
 
 TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                   TMM_TYPE *C, long long ldc, tmm_stream stream)
+                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
+                                   TMM_OUT *C, long long ldc, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
 TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
                               tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,

@@ -10,6 +10,8 @@
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
+#undef TMM_SCALAR
+#undef TMM_OUT
 #undef TMM__ONE_TILE
 #undef TMM__IF_FLOAT
 #undef TMM__ALL_TILES

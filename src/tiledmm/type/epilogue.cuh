@@ -10,7 +10,9 @@
         (void)tmm__row, (void)tmm__col;                                              \
         return (type)(TMM_EPILOGUE(tmm__value, tmm__row, tmm__col));                 \
     }
-#if defined(TMM_NAME) && defined(TMM_TYPE)
+#if defined(TMM_NAME) && defined(TMM_OUT)
+TMM__EPILOGUE(TMM_FN(epilogue), TMM_OUT)
+#elif defined(TMM_NAME) && defined(TMM_TYPE)
 TMM__EPILOGUE(TMM_FN(epilogue), TMM_TYPE)
 #elif defined(TMM_NAME)
 TMM__EPILOGUE(TMM_FN(epilogue), float)
@@ -21,6 +23,14 @@ TMM__EPILOGUE(tmm_depilogue, double)
 #endif
 #ifndef TMM_NO_INT
 TMM__EPILOGUE(tmm_iepilogue, int)
+#endif
+#ifdef TMM_WITH_HALF
+TMM__EPILOGUE(tmm_hepilogue, tmm_half)
+TMM__EPILOGUE(tmm_hsepilogue, float)
+#endif
+#ifdef TMM_WITH_BFLOAT16
+TMM__EPILOGUE(tmm_bepilogue, tmm_bfloat16)
+TMM__EPILOGUE(tmm_bsepilogue, float)
 #endif
 #endif
 #undef TMM__EPILOGUE

@@ -91,7 +91,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
                          : N < 1 ? "N"
                          : K < 1 ? "K"
                                  : "batch");
-    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 0};
+    const tmm__operands sizes = {opA, opB, M, N, K, text, lda, text, ldb, text, N, 1, 1, 0};
     const tmm_status status = tmm__check_sizes(&sizes);
     if (status != TMM_OK) return status;
     if (!tmm__pretend(gpu, &device, kernels))

@@ -2,25 +2,36 @@
    Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
-                                const TMM_TYPE *B, TMM_TYPE *C)
+                                const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {
-        TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
-        N > 1 ? N : 1, sizeof(TMM_TYPE), 1};
+    const tmm__operands operands = {TMM_OP_N,
+                                    TMM_OP_N,
+                                    M,
+                                    N,
+                                    K,
+                                    A,
+                                    K > 1 ? K : 1,
+                                    B,
+                                    N > 1 ? N : 1,
+                                    C,
+                                    N > 1 ? N : 1,
+                                    sizeof(TMM_TYPE),
+                                    sizeof(TMM_OUT),
+                                    1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
-                               (TMM_TYPE)0, C, N, NULL);
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+                               (TMM_SCALAR)0, C, N, NULL);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
     static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
                                          "cudaMalloc for C"};
     const void *const from[3] = {A, B, C};
     const size_t bytes[3] = {(size_t)(M * K) * sizeof(TMM_TYPE), (size_t)(K * N) * sizeof(TMM_TYPE),
-                             (size_t)(M * N) * sizeof(TMM_TYPE)};
+                             (size_t)(M * N) * sizeof(TMM_OUT)};
     void *device[3] = {NULL, NULL, NULL};
     int staged = 0;
     for (int n = 0; n < 3 && status == TMM_OK; n++)
@@ -32,9 +43,9 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_TYPE)0,
-                            (TMM_TYPE *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
+                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
+                            (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -71,8 +82,8 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
                                      tmm_stream stream)
 {
     const long long M = block->M, N = block->N, K = block->K;
-    const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    TMM_TYPE *C = (TMM_TYPE *)block->C;
+    const TMM_SCALAR beta = block->adds ? (TMM_SCALAR)1 : *(const TMM_SCALAR *)job->beta;
+    TMM_OUT *C = (TMM_OUT *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(
             TMM_ERROR_UNSUPPORTED,
@@ -80,10 +91,10 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
             "on the blocks",
             tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+        return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_SCALAR)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
     tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
-    p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
+    p.alpha = *(const TMM_SCALAR *)job->alpha, p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
@@ -106,13 +117,13 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
 }
 
 TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                    long long ldc, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
-    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
-                                    reads_AB};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
@@ -123,7 +134,9 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
     job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE);
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
@@ -139,9 +152,9 @@ static inline tmm_status tmm__xcheck_part(tmm_op opA, tmm_op opB, const tmm_part
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
     if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-    const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
-                                    lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
-                                    reads};
+    const tmm__operands operands = {
+        opA, TMM_OP_N,         p->rows,         N,    K, p->A, lda, unread, N > 1 ? N : 1, p->C,
+        ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm_status status = tmm__check_sizes(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
@@ -157,7 +170,7 @@ static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *
     const size_t size = sizeof(TMM_TYPE);
     for (int n = 0; n < count && K > 0; n++) {
         const tmm_part *p = &parts[n];
-        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, size);
+        const tmm__area C = tmm__area_of(p->C, p->rows, N, p->ldc, sizeof(TMM_OUT));
         for (int m = 0; m < count && p->rows > 0; m++) {
             const tmm_part *q = &parts[m];
             const tmm__area A =
@@ -173,7 +186,7 @@ static inline tmm_status tmm__xcheck_parts(const tmm__job *job, const tmm_part *
 }
 
 TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                    TMM_SCALAR alpha, TMM_SCALAR beta, tmm_part *parts, int count,
                                     tmm_kernel kernel)
 {
     const void *unread = &unread;
@@ -187,7 +200,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
     const tmm__operands sizes = {
         opA,    opB,           M, N, K, unread, a > 1 ? a : 1, unread, b > 1 ? b : 1,
-        unread, N > 1 ? N : 1, 1, 0};
+        unread, N > 1 ? N : 1, 1, 1, 0};
     tmm_status status = tmm__check_gemm(&sizes);
     if (status != TMM_OK) return status;
     for (int n = 0; n < count; n++) {
@@ -218,7 +231,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
     job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE);
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
     job.allowed = TMM__PACK;

@@ -30,9 +30,10 @@ static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
     /* As if C had no rows, or no columns. */
-    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K, X, ld, X, 1, X, 1, sizeof *X, 0};
-    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
-                                X,        ld, X, LLONG_MAX, sizeof *X, 0};
+    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K,         X,         ld,
+                                X,  1,        X,     1, sizeof *X, sizeof *X, 0};
+    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X,         LLONG_MAX,
+                                X,        ld, X, LLONG_MAX, sizeof *X, sizeof *X, 0};
     tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
     if (status == TMM_OK) status = tmm__xgemm_prepare_memory(lines, K, &needed);
     if (status != TMM_OK) return status;
@@ -123,6 +124,13 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
 /* What options are if there are none. */
 static const tmm_tensor_options tmm__xno_options = {NULL, NULL};
 
+/* What a product with such operands may do. */
+static inline int tmm__xallowed_with(const tmm_tensor_options *options)
+{
+    return TMM__CUT_K | TMM__PACK | (options->A != NULL ? (int)TMM__READY_A : 0) |
+           (options->B != NULL ? (int)TMM__READY_B : 0);
+}
+
 TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long K,
                                             const tmm_tensor_options *options, size_t *bytes)
 {
@@ -135,14 +143,18 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     tmm__plan plan;
     p.batch = 1;
-    tmm__xplan_by(TMM__CONVERTING, &p, &plan);
-    *bytes = tmm__xconverted_bytes(&p, &plan, prepared);
+    for (int i = 0; i < 2; i++) { /* ops and alignment may decide whether copies of operands pay */
+        p.allowed = tmm__xallowed_with(options) & ~(i == 0 ? (int)TMM__PACK : 0);
+        tmm__xplan_by(TMM__CONVERTING, &p, &plan);
+        const size_t takes = tmm__xconverted_bytes(&p, &plan, prepared);
+        if (takes > *bytes) *bytes = takes;
+    }
     return TMM_OK;
 }
 
 TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
@@ -153,9 +165,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    const tmm__operands operands = {opA,       opB, M,   N, K,   A,
-                                    lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
-                                    alpha != 0};
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), alpha != 0};
     status = tmm__check_gemm(&operands);
     for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++) {
         const tmm_prepared *ready = is_B ? options->B : options->A;
@@ -177,7 +188,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
-    p.allowed = TMM__CUT_K | (options->A == NULL && options->B == NULL ? TMM__PACK : 0);
+    p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);

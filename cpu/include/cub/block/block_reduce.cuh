@@ -75,6 +75,57 @@ class BlockReduce
     shape block;
 };
 } // namespace cub
+
+/* What stands for Reduce where a kernel is loops over its threads (loops_cub.h), of values of at most 8 bytes. The
+ * first thread comes first, and does the steps of all warps; the others find what these have left for them. */
+template <class T> inline void cucc_block_put(cucc_exchange &x, int thread, T value)
+{
+    if constexpr (sizeof(T) <= sizeof(uint64_t)) ((T *)x.values)[thread] = value;
+}
+namespace cub
+{
+namespace runner
+{
+template <class T, class Op>
+T reduce_block(cucc_exchange &x, int thread, dim3 block, int valid, Op op)
+{
+    if constexpr (sizeof(T) <= sizeof(uint64_t)) {
+        T *values = (T *)x.values;
+        const int threads = (int)(block.x * block.y * block.z);
+        if (thread) return values[thread];
+        for (int first = 0; first < threads; first += 32) {
+            T *of_warp = values + first;
+            const int lanes = CUB_MIN(32, threads - first), end = CUB_MIN(valid - first, lanes);
+            for (int step = 1; step < lanes; step *= 2)
+                for (int lane = 0; lane + step < end; lane++)
+                    of_warp[lane] = op(of_warp[lane], of_warp[lane + step]);
+        }
+        T sum = values[0];
+        for (int i = 32; i < threads && i < valid; i += 32) sum = op(sum, values[i]);
+        return sum;
+    }
+    return T();
+}
+} // namespace runner
+} // namespace cub
+#define CUCC_OF_BLOCK(name, Op)                                                                \
+    template <class T> inline const T &cucc_items_##name(const T &item)                        \
+    {                                                                                          \
+        return item;                                                                           \
+    }                                                                                          \
+    template <class T, int N> inline T cucc_items_##name(T(&items)[N])                         \
+    {                                                                                          \
+        return cub::ThreadReduce(items, cub::Op());                                            \
+    }                                                                                          \
+    template <class T>                                                                         \
+    inline T cucc_block_##name(cucc_exchange &x, int thread, dim3 block, const T &, int valid) \
+    {                                                                                          \
+        return cub::runner::reduce_block<T>(x, thread, block, valid, cub::Op());               \
+    }
+CUCC_OF_BLOCK(sum, Sum)
+CUCC_OF_BLOCK(max, Max)
+CUCC_OF_BLOCK(min, Min)
+#undef CUCC_OF_BLOCK
 #include "../../cucc_give_back.h"
 
 #endif

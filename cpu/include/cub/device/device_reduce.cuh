@@ -3,6 +3,7 @@
 #define CUCC_CUB_DEVICE_REDUCE_CUH
 #include "../../cucc_set_aside.h"
 
+#include "../iterator/transform_input_iterator.cuh"
 #include "device_work.h"
 
 namespace cub
@@ -50,6 +51,17 @@ struct DeviceReduce {
     {
         return arg("cub::DeviceReduce::ArgMax", temp, bytes, in, out, n, cub::ArgMax(),
                    runner::lowest<runner::value_of<In>>(), stream);
+    }
+
+    /* Of what TRANSFORM gives for each item. */
+    template <class In, class Out, class N, class Op, class Transform, class T>
+    static cudaError_t TransformReduce(void *temp, size_t &bytes, In in, Out out, N n, Op op,
+                                       Transform transform, T initial, cudaStream_t stream = 0,
+                                       bool = false)
+    {
+        typedef std::decay_t<decltype(transform(in[0]))> value;
+        return Reduce(temp, bytes, TransformInputIterator<value, Transform, In>(in, transform), out,
+                      n, op, initial, stream);
     }
 
     /* Of each run of equal keys, the key and the values by OP. */

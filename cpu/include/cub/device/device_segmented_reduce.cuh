@@ -3,6 +3,7 @@
 #define CUCC_CUB_DEVICE_SEGMENTED_REDUCE_CUH
 #include "../../cucc_set_aside.h"
 
+#include "../iterator/arg_index_input_iterator.cuh"
 #include "device_work.h"
 
 namespace cub
@@ -44,6 +45,41 @@ struct DeviceSegmentedReduce {
     {
         return Reduce(temp, bytes, in, out, segments, begin, end, cub::Max(),
                       runner::lowest<runner::value_of<In>>(), stream);
+    }
+
+    /* The index in its segment and the value; of an empty segment 1 and the bound of the values. */
+    template <class In, class Out, class Begin, class End>
+    static cudaError_t ArgMin(void *temp, size_t &bytes, In in, Out out, int segments, Begin begin,
+                              End end, cudaStream_t stream = 0, bool = false)
+    {
+        return arg(temp, bytes, in, out, segments, begin, end, cub::ArgMin(),
+                   runner::highest<runner::value_of<In>>(), stream);
+    }
+    template <class In, class Out, class Begin, class End>
+    static cudaError_t ArgMax(void *temp, size_t &bytes, In in, Out out, int segments, Begin begin,
+                              End end, cudaStream_t stream = 0, bool = false)
+    {
+        return arg(temp, bytes, in, out, segments, begin, end, cub::ArgMax(),
+                   runner::lowest<runner::value_of<In>>(), stream);
+    }
+
+  private:
+    template <class In, class Out, class Begin, class End, class Op>
+    static cudaError_t arg(void *temp, size_t &bytes, In in, Out out, int segments, Begin begin,
+                           End end, Op op, runner::value_of<In> bound, cudaStream_t stream)
+    {
+        if (runner::asks_for_size(temp, bytes)) return cudaSuccess;
+        auto work = [=]() mutable {
+            typedef KeyValuePair<int, runner::value_of<In>> pair;
+            for (int s = 0; s < segments; s++) {
+                const int64_t from = begin[s], to = end[s];
+                ArgIndexInputIterator<In, int> pairs(in + from);
+                pair best(1, bound);
+                if (from < to) best = runner::reduce_range<pair>(pairs, (int64_t)0, to - from, op);
+                out[s] = best;
+            }
+        };
+        return runner::device_work("cub::DeviceSegmentedReduce", stream, work, in, out, begin, end);
     }
 };
 } // namespace cub

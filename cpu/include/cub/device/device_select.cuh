@@ -37,6 +37,22 @@ struct DeviceSelect {
         return Flagged(temp, bytes, data, flags, data, num_selected, n, stream);
     }
 
+    template <class In, class Flags, class Out, class Count, class N, class Op,
+              runner::if_number<N> = 0>
+    static cudaError_t FlaggedIf(void *temp, size_t &bytes, In in, Flags flags, Out out,
+                                 Count num_selected, N n, Op op, cudaStream_t stream = 0)
+    {
+        return select(
+            "cub::DeviceSelect::FlaggedIf", temp, bytes, in, out, num_selected, n,
+            [=](runner::whole<N> i) mutable { return (bool)op(flags[i]); }, stream, flags);
+    }
+    template <class In, class Flags, class Count, class N, class Op, runner::if_number<N> = 0>
+    static cudaError_t FlaggedIf(void *temp, size_t &bytes, In data, Flags flags,
+                                 Count num_selected, N n, Op op, cudaStream_t stream = 0)
+    {
+        return FlaggedIf(temp, bytes, data, flags, data, num_selected, n, op, stream);
+    }
+
     /* The first of each run of equal items. */
     template <class In, class Out, class Count, class N>
     static cudaError_t Unique(void *temp, size_t &bytes, In in, Out out, Count num_selected, N n,

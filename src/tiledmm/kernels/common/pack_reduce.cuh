@@ -45,7 +45,8 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     vectors[i].v[j] = 0;
-                    tmm__xload_if(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    tmm__load_if(&vectors[i].v[j], x + j * apart * k_stride, sizeof *x,
+                                 j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -79,8 +80,8 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                      TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
+    tmm__xgemm_reduce(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+                      TMM_OUT *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
                       int groups_k, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, vectors = rows * COLS / 4;
@@ -124,8 +125,8 @@ TMM_KERNEL void __launch_bounds__(256)
     for (int h = 0; h < 2; h++, row += 8)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
-            TMM_TYPE *c = C + row * ldc + col;
-            tmm__xelements2 old = {{0, 0}};
+            TMM_OUT *c = C + row * ldc + col;
+            tmm__xouts2 old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);
             tmm__xstore2(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }

@@ -11,14 +11,18 @@
        store2          2 neighbours                  KERNEL TENSOR, TENSOR FLOAT
        store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
 
-/* Four neighbouring elements of shared memory or C. */
+/* Four neighbouring elements of shared memory; four or two of C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm__xelements4 {
     TMM_TYPE v[4];
 } tmm__xelements4;
 
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm__xelements2 {
-    TMM_TYPE v[2];
-} tmm__xelements2;
+typedef struct alignas(sizeof(TMM_OUT) < 4 ? 4 * sizeof(TMM_OUT) : 16) tmm__xouts4 {
+    TMM_OUT v[4];
+} tmm__xouts4;
+
+typedef struct alignas(2 * sizeof(TMM_OUT)) tmm__xouts2 {
+    TMM_OUT v[2];
+} tmm__xouts2;
 
 /* Four sums of a partial tile. */
 typedef struct alignas(16) tmm__xsums4 {
@@ -28,12 +32,12 @@ typedef struct alignas(16) tmm__xsums4 {
 /* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
    before others are stored. The compiler cannot know that they do not overlap, and would wait for
    each. */
-TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
+TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_OUT *C, bool vector, unsigned mask, TMM_SCALAR beta)
 {
     tmm__xsums4 old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
-    tmm__xelements4 elements = {{0, 0, 0, 0}};
-    if (vector) elements = *(const tmm__xelements4 *)C;
+    tmm__xouts4 elements = {{0, 0, 0, 0}};
+    if (vector) elements = *(const tmm__xouts4 *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (!vector && (mask >> j & 1)) elements.v[j] = C[j];
@@ -44,29 +48,29 @@ TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_TYPE *C, bool vector, unsigned mas
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
-TMM__DEVICE void tmm__xstore4(TMM_TYPE *C, long long row, long long col, bool vector, unsigned mask,
-                              TMM_TYPE alpha, const TMM_SUM *old, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vector, unsigned mask,
+                              TMM_SCALAR alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
-    tmm__xelements4 elements;
+    tmm__xouts4 elements;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = vector || (mask >> j & 1);
-        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
         if (!vector && inside) C[j] = elements.v[j];
     }
-    if (vector) *(tmm__xelements4 *)C = elements;
+    if (vector) *(tmm__xouts4 *)C = elements;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
    and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
-TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, long long first_row,
+TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
-                                  TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                  TMM_SCALAR alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
                                   const int rows)
 {
     tmm__xsums4 old[4][2];
@@ -95,19 +99,19 @@ TMM__DEVICE void tmm__xstore_rows(TMM_TYPE *C, long long ldc, long long row, lon
 
 /* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
    before others are stored: see load4. */
-TMM__DEVICE tmm__xelements2 tmm__xload2(const TMM_TYPE *C, bool aligned, unsigned mask)
+TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mask)
 {
-    tmm__xelements2 elements = {{0, 0}};
-    if (aligned && (mask & 3) == 3) return *(const tmm__xelements2 *)C;
+    tmm__xouts2 elements = {{0, 0}};
+    if (aligned && (mask & 3) == 3) return *(const tmm__xouts2 *)C;
     if (mask & 1) elements.v[0] = C[0];
     if (mask & 2) elements.v[1] = C[1];
     return elements;
 }
 
 /* The same as store4 for two elements, where C was `elements` before. */
-TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool aligned,
-                              unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
-                              tmm__xelements2 elements, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
+                              TMM_SCALAR alpha, TMM_SCALAR beta, tmm__xouts2 elements,
+                              const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -116,37 +120,31 @@ TMM__DEVICE void tmm__xstore2(TMM_TYPE *C, long long row, long long col, bool al
         bool inside = mask >> j & 1;
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
         if (inside && !vector) C[j] = elements.v[j];
     }
-    if (vector) *(tmm__xelements2 *)C = elements;
+    if (vector) *(tmm__xouts2 *)C = elements;
 }
 
-/* One element from or to global memory; one that is not enabled is left as it is. */
-TMM__DEVICE void tmm__xload_if(TMM_TYPE *to, const TMM_TYPE *from, bool enabled)
+/* One element of C from or to global memory; one that is not enabled is left as it is. */
+TMM__DEVICE void tmm__xload_if(TMM_OUT *to, const TMM_OUT *from, bool enabled)
 {
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
-    else if (enabled)
-        *to = *from;
+    tmm__load_if(to, from, sizeof(TMM_OUT), enabled);
 }
 
-TMM__DEVICE void tmm__xstore_if(TMM_TYPE *to, TMM_TYPE from, bool enabled)
+TMM__DEVICE void tmm__xstore_if(TMM_OUT *to, TMM_OUT from, bool enabled)
 {
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
-    else if (enabled)
-        *to = from;
+    tmm__store_if(to, &from, sizeof(TMM_OUT), enabled);
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool enabled,
-                                 long long row, long long col)
+TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool enabled,
+                                long long row, long long col)
 {
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
     if (enabled) value = TMM_EPILOGUE(value, row, col);
@@ -157,14 +155,14 @@ TMM__DEVICE TMM_TYPE tmm__xvalue(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old, bool 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
-TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, const int count,
-                                    unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
+TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, const int count,
+                                    unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
                                     const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    TMM_TYPE elements[4] = {0, 0, 0, 0};
+    TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
 #pragma unroll
@@ -179,25 +177,26 @@ TMM__DEVICE void tmm__xstore_masked(TMM_TYPE *C, long long row, long long col, c
    The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
-TMM__DEVICE void tmm__xstore_row(TMM_TYPE *C, long long row, long long col, bool vector,
-                                 unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, const TMM_SUM *sum)
+TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool vector,
+                                 unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                 const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
-    tmm__xelements4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    tmm__xouts4 elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        TMM_TYPE *element = &elements[j / 4].v[j % 4];
+        TMM_OUT *element = &elements[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
         *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
-        if (mask & 1) *(tmm__xelements4 *)C = elements[0];
-        if (mask & 16) *(tmm__xelements4 *)(C + 32) = elements[1];
+        if (mask & 1) *(tmm__xouts4 *)C = elements[0];
+        if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];
         return;
     }
 #pragma unroll

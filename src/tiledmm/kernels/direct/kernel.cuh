@@ -38,10 +38,10 @@
    the sums that are then left, so far apart, and how many. As members of a structure the last ten
    take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm__xgemm_direct(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM_SCALAR alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                       long long ldc, long long batchC, int block_log2, int group_log2, int layout,
                       int cluster_log2, unsigned magic, int magic_log2, int beside, int lanes,
                       int apart_log2, int warps_log2)

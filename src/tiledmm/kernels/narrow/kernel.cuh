@@ -77,8 +77,8 @@ TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
                                    long long firstP, long long firstQ, int leftP, int leftQ,
-                                   int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
-                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+                                   int skipQ, long long linesP, long long linesQ, TMM_SCALAR alpha,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
     const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
@@ -118,8 +118,8 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 const bool inside = line < count;
-                TMM_TYPE value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
-                                             inside && !split, row, col);
+                TMM_OUT value = tmm__xvalue(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                            inside && !split, row, col);
                 tmm__xstore_if(at, value, inside);
                 from += next, line += step, row += step, at += step * ld;
             }
@@ -129,10 +129,10 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
-    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_TYPE alpha,
+    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_SCALAR alpha,
                      const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
-                     const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_TYPE beta,
-                     TMM_TYPE *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
+                     const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_SCALAR beta,
+                     TMM_OUT *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
                      const tmm__narrow s)
 {
 #if TMM__BODIES

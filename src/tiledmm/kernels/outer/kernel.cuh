@@ -115,10 +115,10 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
 #endif
 
 TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
-    tmm__gemm_outer(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_outer(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
                     int depth)
 {
 #if TMM__BODIES
@@ -173,12 +173,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 b[j] = 0;
-                tmm__xload_if(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+                tmm__load_if(&b[j], B + j * ACROSS * csB, sizeof(TMM_TYPE),
+                             my_col + j * ACROSS < cols_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
                 a[i] = 0;
-                tmm__xload_if(&a[i], A + i * rsA, my_row + i < rows_left);
+                tmm__load_if(&a[i], A + i * rsA, sizeof(TMM_TYPE), my_row + i < rows_left);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -248,7 +249,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 #pragma unroll
             for (int j = 0; j < COLS; j++) old[j] = 0;
             if ((TMM_SUM)beta != 0) { /* all are read before any is stored: see load2 */
-                TMM_TYPE element[COLS];
+                TMM_OUT element[COLS];
 #pragma unroll
                 for (int j = 0; j < COLS; j++) {
                     element[j] = 0;

@@ -38,7 +38,7 @@ TMM__DEVICE void tmm__xpipelined_add_partials(const tmm__schedule *s, int share,
 
 /* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
 typedef struct tmm__xpipelined_place {
-    TMM_TYPE *C;
+    TMM_OUT *C;
     long long row, col, first_row;
     unsigned mask;
     bool aligned;
@@ -47,9 +47,9 @@ typedef struct tmm__xpipelined_place {
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
 TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const tmm__schedule *s,
                                             int tile, int thread, long long M, long long N,
-                                            TMM_TYPE *C, long long ldc, const int rows)
+                                            TMM_OUT *C, long long ldc, const int rows)
 {
-    enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
+    enum { COLS = 8, SIZE = sizeof(TMM_OUT) };
     const bool any = rows == 8, is_128x64 = any && s->is_tall;
     const int TILE_M = is_128x64 ? 16 * rows : 8 * rows, TILE_N = is_128x64 ? 64 : 128;
     bool packed_A = !any && s->packed_A, packed_B = !any && s->packed_B;
@@ -92,10 +92,10 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
 
 /* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
    that there is code for these alone. */
-TMM__DEVICE void tmm__xpipelined_store(TMM_TYPE *c0, long long ldc, long long r,
-                                       long long first_row, long long end, long long c, bool vector,
-                                       unsigned mask, TMM_TYPE alpha, TMM_TYPE beta,
-                                       TMM_SUM (*sum)[8], const int rows)
+TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
+                                       long long end, long long c, bool vector, unsigned mask,
+                                       TMM_SCALAR alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
+                                       const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */

@@ -30,14 +30,16 @@
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
+TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_SCALAR alpha,
                                 const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                                 long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                                long long csB, long long batchB, TMM_TYPE beta,
-                                TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+                                long long csB, long long batchB, TMM_SCALAR beta,
+                                TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
     long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
@@ -58,7 +60,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif

@@ -46,6 +46,8 @@
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
@@ -83,10 +85,10 @@ static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BL
 }
 
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
-    tmm_gemm_register(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm_gemm_register(long long M, long long N, long long K, TMM_SCALAR alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                       long long ldc, long long batchC)
 {
     static_assert(TMM_BLOCK == 4 || TMM_BLOCK == 8,
@@ -156,7 +158,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 
     /* One row after the other, each moved to the place of the first: registers have no index, and
        code for every row would be most of this kernel. */
-    bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    struct alignas(sizeof(TMM_OUT) < 4 ? 4 * sizeof(TMM_OUT) : 16) quad_of_C {
+        TMM_OUT v[4];
+    } quad;
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(quad_of_C) == 0;
 #pragma unroll 1
     for (int i = 0; i < TMM_BLOCK; i++) {
         long long row = tile_row + row0 + i / 4 * 16 + i % 4;
@@ -164,21 +169,20 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
-            TMM_TYPE *c = C + row * ldc + col;
+            TMM_OUT *c = C + row * ldc + col;
             bool vector = alignedC && col + 4 <= N;
-            tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
                 if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
+                quad.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
                 if (!vector) c[j] = quad.v[j];
             }
-            if (vector) *(tmm_quad *)c = quad;
+            if (vector) *(quad_of_C *)c = quad;
         }
 #pragma unroll
         for (int h = 0; h < TMM_BLOCK - 1; h++)

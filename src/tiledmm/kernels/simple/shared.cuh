@@ -38,14 +38,16 @@
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
+#define TMM_SCALAR     TMM_TYPE
+#define TMM_OUT        TMM_TYPE
 #define TMM__MUL(a, b) ((a) * (b))
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
-    tmm_gemm_shared(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm_gemm_shared(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     static_assert(
         TMM_TILE >= 1 && TMM_TILE <= 32,
@@ -94,7 +96,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif

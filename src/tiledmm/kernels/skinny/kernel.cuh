@@ -166,8 +166,8 @@ TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
-                                   long long first_line, int lines_left, TMM_TYPE alpha,
-                                   TMM_TYPE beta, TMM_TYPE *C, long long ldc, int transposed,
+                                   long long first_line, int lines_left, TMM_SCALAR alpha,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, int transposed,
                                    TMM_SUM *partials, int thread)
 {
     enum { WIDTH = tmm__skinny_width, LINES = tmm__skinny_lines };
@@ -198,11 +198,11 @@ TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long lo
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_SCALAR alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
-                     long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                     long long ldc, long long batchC, int transposed,
+                     long long j_strideS, long long batchS, TMM_SCALAR beta,
+                     TMM_OUT *__restrict__ C, long long ldc, long long batchC, int transposed,
                      TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES

@@ -177,10 +177,10 @@ static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
               "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
               "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
-    tmm__gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+    tmm__gemm_small(long long M, long long N, long long K, TMM_SCALAR alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
                     unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
@@ -354,7 +354,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                 if (c + j < cols_left) p[j] = total.v[j];
             continue;
         }
-        TMM_TYPE *out = C + r * ldc + c;
+        TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);

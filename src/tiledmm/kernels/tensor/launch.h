@@ -1,6 +1,7 @@
 /* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/, launch/, once/. Used by: once/kernels.h. */
+   Uses: kernels/tensor/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if !TMM__HALF_TENSOR
 static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
     if (TMM__FLOAT_TENSOR) return TMM_OK;
@@ -9,7 +10,7 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
                          "kernel tensor is not in this program for float: define "
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double, float and elements of 16 bits alone");
     if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
@@ -17,6 +18,7 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
                          TMM__TENSOR_BYTES(64, 64));
     return tmm__xcheck_reach(p, row);
 }
+#endif
 
 #if TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, warps, down, width, blocks) \

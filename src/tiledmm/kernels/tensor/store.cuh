@@ -91,7 +91,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
         for (int p = 0; p < s->cluster; p++, from += part * (32 * THREADS)) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                tmm__xelements2 two = *(const tmm__xelements2 *)(from + 16 * THREADS * h);
+                tmm__xouts2 two = *(const tmm__xouts2 *)(from + 16 * THREADS * h);
                 total[2 * h] += two.v[0], total[2 * h + 1] += two.v[1];
             }
         }
@@ -129,8 +129,8 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) {
-            tmm__xelements2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
-            *(tmm__xelements2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+            tmm__xouts2 two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(tmm__xouts2 *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
         }
     __syncwarp();
     col += lane, own += lane;
@@ -166,7 +166,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
                                         const double (*sum)[4])
 {
     enum { ACROSS = 4 };
-    tmm__xelements2 old[2][ACROSS];
+    tmm__xouts2 old[2][ACROSS];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;

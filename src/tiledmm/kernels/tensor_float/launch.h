@@ -192,19 +192,23 @@ static inline tmm__convert_plan tmm__xconvert_plan(long long K, int groups)
     return plan;
 }
 
-/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each
-   with what a block waits for; and 12 bytes an element, those that the product reads among them.
+/* Nanoseconds of KERNEL CONVERT for operands that are not ready: rounds of all blocks that fit at once,
+   each with what a block waits for; and 12 bytes an element, those that the product reads among them.
    What L2 does not hold takes twice as long; lines that are read twice are 4 bytes more. */
 static inline double tmm__xconvert_time(const tmm__xproduct *p)
 {
     const double most_threads = 1024; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int groups = (int)(8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)));
+    tmm__xproduct of = *p;
+    if (p->allowed & TMM__READY_A) of.M = 0;
+    if (p->allowed & TMM__READY_B) of.N = 0;
+    if (of.M + of.N == 0) return 0;
+    const int groups = (int)(8 * (ceil(of.M / 64.0) + ceil(of.N / 64.0)));
     const tmm__convert_plan plan = tmm__xconvert_plan(p->K, groups);
     const double rounds =
         (double)groups * plan.ranks * p->batch * plan.threads / (most_threads * device->processors);
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const tmm__load load = tmm__xload(&of, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const int again = p->K > 32ll * plan.threads / 8 * plan.ranks;
     double bytes = 12 / sizeof(TMM_TYPE) * load.bytes * (again ? 4 / 3.0 : 1);
     bytes += fmax(bytes - device->gpu.l2_bytes, 0);
@@ -237,7 +241,7 @@ static inline tmm_status tmm__xconvert(long long K, const tmm__lines from[2],
 }
 
 /* Rows of C that do not begin at a sector of 32 bytes, or by mma.sync, cannot be stored by 16. */
-static inline int tmm__xfloat_odd(const TMM_TYPE *C, long long ldc, int instruction)
+static inline int tmm__xfloat_odd(const TMM_OUT *C, long long ldc, int instruction)
 {
     const int bytes = instruction == TMM__BY_WGMMA ? 32 : 16;
     return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & (bytes - 1)) != 0;

@@ -128,7 +128,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm__xelements2 old[COLS];
+        tmm__xouts2 old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {

@@ -27,7 +27,8 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    that is not finite or at least 2^limit, by which sums could overflow; or one below 2^-110 whose
    third term is not exact. Products of other lines are finite: |x y| K is below 2^126. Bad lines have
    scale 0, all others 1: so they are rejected, and the recheck computes their elements by FP32
-   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone.
+   multiply-adds in ascending k. Bits depend on the shape, the strides and the device alone. Of a batch
+   each product is shared out alike, so that they do not depend on its position.
 
    A plane stage is 32 k of `cols` lines, as wgmma reads them without swizzle:
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
@@ -35,16 +36,27 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
 
+/* Lines of a tile, at most, by mma.sync: tensor cores bound it from 64 on, and registers are 168. */
+#define TMM__THIN_MMA_COLS 64
+
+/* Shared memory of a stage: of the large operand, planes, two barriers. */
+#define TMM__THIN_STAGE_BYTES(cols) ((int)TMM__THIN_STAGE + 192 * (cols) + 16)
+
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
-    unsigned char *planes; /* [block of cols lines][32 k] */
-    float *thin_scales, *large_scales;
-    float *partials; /* [tile + block of the launch][line of thin][line of large] */
-    /* The ticket where a line of the thin operand is bad; the first one, if any line is. */
+    unsigned char *planes;             /* [product][block of cols lines][32 k] */
+    float *thin_scales, *large_scales; /* [product][line] */
+    float *partials;                   /* [product][tile + share][line of thin][line of large] */
+    /* The ticket where a line of the thin operand is bad: [product][line]; before them, if any is. */
     unsigned long long *marks, ticket;
-    long long units;    /* tiles times steps, which are shared out */
-    unsigned shares;    /* the blocks that multiply */
+    /* From one product to the next, 0 where all share the operand: bytes of planes; lines that have
+       scales. Floats of partial tiles. Scales of the large operand in all. */
+    long long next_planes, next_thin, next_large, next_partials, scales;
+    long long units;    /* of a product: tiles times steps, which are shared out */
+    unsigned shares;    /* the blocks that multiply a product */
+    int tiles;          /* of a product */
+    int stages;         /* in shared memory, by mma.sync */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -53,7 +65,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -76,7 +88,7 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
            ((inexact & 0xffffu) != 0);
 }
 
-/* 4, 8 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
+/* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
@@ -89,11 +101,6 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
             "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
             : "memory");
-    else if (bytes == 8)
-        asm volatile(
-            "cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 8, %2, %3;" ::"r"(to),
-            "l"(global), "r"(valid), "l"(policy)
-            : "memory");
     else /* with a policy an H100 stops at these: "illegal instruction" */
         tmm__copy_zfill(shared, global, 4, valid);
 #else
@@ -102,10 +109,10 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
 #endif
 }
 
-/* Where the copies of a thread are. By 8 and 16 bytes it copies for two threads that multiply, 128
-   apart, which have lines 2 g and 2 g + 1 of 16 of their warp, g = lane / 4, and k = 4 q .. 4 q + 3
-   of each 16. One by one a warp has 32 neighbours in memory, of each of 32 lines, or of 8 k four
-   times. */
+/* Where the copies of a thread are. Each of the 256 threads that multiply has lines 2 g and 2 g + 1 of
+   16 of its warp, g = lane / 4, and k = 4 q .. 4 q + 3 of each 16. Where lines lie along k a thread
+   copies 16 bytes at a time for two of them, 128 apart; or one by one, then a warp has 32 neighbours of
+   each of 32 lines. Else a warp has 8 k of all 128 lines. */
 typedef struct tmm__thin_walk {
     const float *at;       /* the first of these elements in this step */
     int step, block, tile; /* of 32 k; of the thin operand; of 128 lines */
@@ -115,7 +122,8 @@ typedef struct tmm__thin_walk {
 static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk)
 {
-    walk->at = job->large.X + (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
+    walk->at = job->large.X + blockIdx.y * job->large.product_stride +
+               (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
@@ -123,15 +131,18 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
                                                        tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
-    walk->line = warp * 16 + lane / 4 * 2, walk->k = lane % 4 * 4;
-    if (job->width == 4)
-        walk->line = job->along_k ? warp * 32 : lane, walk->k = job->along_k ? lane : warp * 8;
+    const bool vectors = job->width == 16;
+    walk->line = vectors ? lane * 4 : lane, walk->k = warp * 8;
+    if (job->along_k)
+        walk->line = vectors ? warp * 16 + lane / 4 * 2 : warp * 32,
+        walk->k = vectors ? lane % 4 * 4 : lane;
     tmm__thin_find(job, walk);
 }
 
-/* Copies 32 elements of a step to their places in a stage, and goes on. Each of the 256 threads that
-   multiply has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: along k the two lines,
-   else k = 0, 1 and 2, 3 of both. */
+/* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
+   multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
+   stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
+   four k each, from all 32 banks. */
 static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk, float *stage,
                                                       int thread, unsigned long long policy)
@@ -142,7 +153,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
               lane = thread % 32;
     int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
     float *to = stage + thread * 4;
-    if (job->width == 16) {
+    if (job->width == 16 && job->along_k) {
 #pragma unroll 1
         for (int two = 0; two < 2; two++) {
 #pragma unroll
@@ -153,17 +164,13 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
-    } else if (job->width == 8) {
-#pragma unroll 1
-        for (int two = 0; two < 2; two++) {
+    } else if (job->width == 16) {
+        to = stage + warp * 1024;
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const float *from = at + (i / 4 * 16 + i % 4) * k_stride;
-                int here = i / 4 * 16 + i % 4 < left ? 4 * min(max(exist, 0), 2) : 0;
-                tmm__copy_once(to + i / 2 * 1024 + i % 2 * 2, here > 0 ? from : none, 8, here,
-                               policy);
-            }
-            at += 64, exist -= 64, to += 512;
+        for (int j = 0; j < 8; j++, at += k_stride) {
+            int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
+            tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
+                           here > 0 ? at : none, 16, here, policy);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -174,14 +181,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                            here ? 4 : 0, policy);
         }
     } else {
-        to = stage + warp / 2 * 2048 + lane / 16 * 128 + lane % 16 / 2 * 16 + warp % 2 * 8 +
-             lane % 2;
+        to = stage + warp * 1024 + lane % 4;
 #pragma unroll 8
         for (int j = 0; j < 32; j++) {
             bool here = (j / 4 < left) & (j % 4 * 32 < exist);
-            const float *from = at + j % 4 * 32 + j / 4 * k_stride;
-            tmm__copy_once(to + j / 8 % 2 * 1024 + j / 16 * 4 + j / 4 % 2 * 2 + j % 4 * 256,
-                           here ? from : none, 4, here ? 4 : 0, policy);
+            tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
+                               (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
+                           here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
+                           policy);
         }
     }
     walk->at += 32 * k_stride;
@@ -189,6 +196,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
     tmm__thin_find(job, walk);
+}
+
+/* Where a thread that multiplies has its first elements in a stage. */
+static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+{
+    const int g = thread / 4 % 8, q = thread % 4;
+    return job->along_k ? thread * 4
+                        : q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2;
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
@@ -199,12 +214,13 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float4 x = *(const float4 *)(stage + i * 2048),
-               y = *(const float4 *)(stage + i * 2048 + 1024);
-        if (!along_k) {
-            float4 a = x, b = y;
-            x.y = a.z, x.z = b.x, x.w = b.z;
-            y.x = a.y, y.y = a.w, y.z = b.y;
+        float4 x, y;
+        if (along_k) {
+            x = *(const float4 *)(stage + i * 2048), y = *(const float4 *)(stage + i * 2048 + 1024);
+        } else {
+            const float2 *of_k = (const float2 *)(stage + i * 2048); /* both lines */
+            const float2 k0 = of_k[0], k1 = of_k[64], k2 = of_k[128], k3 = of_k[192];
+            x = make_float4(k0.x, k1.x, k2.x, k3.x), y = make_float4(k0.y, k1.y, k2.y, k3.y);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -218,9 +234,10 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     }
 }
 
-/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
-   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
-   elsewhere computed by each warp. */
+/* The products of a stage: 64 lines of the large operand by a warpgroup, in the order of bf16_multiply.
+   By wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async"), they are enqueued, and
+   become c. By mma.sync, whose fragments are the same, they are added to c; elsewhere, too, where twins
+   of its instructions would be slow. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -264,6 +281,27 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
+#elif TMM__ASYNC
+    /* Two groups of eight lines are four matrices, which lie together. */
+    const unsigned char *from = planes + threadIdx.x % 32 * 16;
+#pragma unroll
+    for (int j = 0; j < cols / 16; j++) {
+        unsigned b[3][2][4];
+        float window[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) window[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            tmm__load_matrices(b[i / 2][i % 2], from + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *x = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
+            const unsigned *y = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(window, x, y, true), tmm__mma_16(window + 4, x, y + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[8 * j + i] += window[i];
+    }
 #else
     const int lane = threadIdx.x % 32;
     float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
@@ -273,7 +311,8 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
         to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
     }
-    for (int n = 0; n < cols / 2; n++) c[n] = 0;
+    float window[64];
+    for (int n = 0; n < cols / 2; n++) window[n] = 0;
     for (int i = 0; i < 12; i++) {
         int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
         for (int n = 0; n < cols / 4; n++) { /* columns */
@@ -284,25 +323,39 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
                 unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
                 float z = tmm__bits_float(bits << 16);
                 for (int h = 0; h < 2; h++)
-                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+                    window[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
             }
         }
     }
+    for (int n = 0; n < cols / 2; n++) c[n] += window[n];
 #endif
 }
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
-   block meet instead, once a stage. */
+   block meet instead, once a stage; of those that copy, when all but the last `pending` groups of
+   their copies are complete. */
 #if TMM__WGMMA
 static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
 #else
-static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     (void)barrier, (void)parity;
     __syncthreads();
+}
+
+static __device__ __forceinline__ void tmm__thin_arrive(int pending)
+{
+    switch (pending) {
+    case 0: TMM__COPY_WAIT(0); break;
+    case 1: TMM__COPY_WAIT(1); break;
+    case 2: TMM__COPY_WAIT(2); break;
+    case 3: TMM__COPY_WAIT(3); break;
+    default: TMM__COPY_WAIT(4);
+    }
+    tmm__thin_wait(0, 0);
 }
 #endif
 #endif

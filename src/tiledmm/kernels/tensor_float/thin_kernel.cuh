@@ -2,16 +2,19 @@
    Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
-   one. A thread has 16 k of a line; eight neighbours have eight lines. */
+   one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
     tmm__wait_for_previous();
     tmm__let_next_begin(); /* then what was before this launch is complete for the next one, too */
-    for (long long i = self; i < job.large.lines; i += gridDim.x * 256ll) job.large_scales[i] = 1;
+    if (self == 0 && blockIdx.y == 0) job.marks[0] = 0; /* a graph has the same ticket again */
+    for (long long i = blockIdx.y * (gridDim.x * 256ll) + self; i < job.scales;
+         i += gridDim.y * (gridDim.x * 256ll))
+        job.large_scales[i] = 1;
     int group = (int)(self / 8 / halves), half = (int)(self / 8 % halves);
     int line = group * 8 + (int)self % 8, block = line / cols, in = line % cols;
     if (block >= job.blocks) return;
@@ -20,8 +23,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         int k = half * 16 + i * 8;
-        tmm__load8(x + 8 * i, from.X + line * from.line_stride + k * from.k_stride, from.k_stride,
-                   line < from.lines ? K - k : 0, vectors);
+        tmm__load8(x + 8 * i,
+                   from.X + blockIdx.y * from.product_stride + line * from.line_stride +
+                       k * from.k_stride,
+                   from.k_stride, line < from.lines ? K - k : 0, vectors);
     }
     unsigned words[3][2][4], most = 0, inexact = 0;
 #pragma unroll
@@ -33,14 +38,16 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
 #pragma unroll
         for (int t = 0; t < 3; t++) words[t][i / 4][i % 4] = terms[t];
     }
-    unsigned char *to =
-        job.planes + ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 + in % 8 * 16;
+    unsigned char *to = job.planes + blockIdx.y * job.next_planes +
+                        ((long long)block * halves + half) * (cols * 96) + in / 8 * 256 +
+                        in % 8 * 16;
 #pragma unroll
     for (int i = 0; i < 6; i++) {
         const unsigned *w = words[i / 2][i % 2];
         *(uint4 *)(to + i / 2 * (cols * 32) + i % 2 * 128) = make_uint4(w[0], w[1], w[2], w[3]);
     }
-    if (tmm__thin_is_bad(&job, most, inexact)) job.marks[0] = job.marks[1 + line] = job.ticket;
+    if (tmm__thin_is_bad(&job, most, inexact))
+        job.marks[1 + blockIdx.y * job.next_thin + line] = job.ticket;
 #else
     (void)job;
 #endif
@@ -50,14 +57,15 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, cols = job.cols;
     const bool apart = job.groups > 1;
     const int rows = apart ? 1 : 8, pieces = cols / rows; /* of the thin operand in a block */
-    const int tile = (int)blockIdx.x / pieces, in = (int)blockIdx.x % pieces * rows;
+    const int tile = (int)blockIdx.x / pieces % job.tiles, in = (int)blockIdx.x % pieces * rows;
+    const long long product = (int)blockIdx.x / pieces / job.tiles;
     const int line0 = tile / job.blocks * TMM__THIN_LINES, thin0 = tile % job.blocks * cols + in;
     const int lines = (int)job.large.lines, thins = (int)job.thin.lines;
     const long long first = ((long long)tile * job.steps + 1) * job.shares - 1;
@@ -66,8 +74,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
     const int share = apart ? (count + 7) / 8 : count, from = apart ? warp * share : 0;
     const int end = min(from + share, count), row = apart ? 0 : warp;
     const size_t step = (size_t)cols * TMM__THIN_LINES;
-    const float *part = job.partials + ((size_t)tile + begin + from) * step +
-                        (in + row) * TMM__THIN_LINES + lane * 4;
+    const float *part = job.partials + product * job.next_partials +
+                        ((size_t)tile + begin + from) * step + (in + row) * TMM__THIN_LINES +
+                        lane * 4;
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const bool any = *(volatile unsigned long long *)job.marks == job.ticket;
@@ -97,10 +106,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
         int l = job.turned ? i / rows : i % TMM__THIN_LINES, line = line0 + l;
         int t = job.turned ? i % rows : i / TMM__THIN_LINES, thin = thin0 + t;
         bool good = line < lines && thin < thins;
-        if (any && good) good = job.large_scales[line] * job.thin_scales[thin] != 0;
+        if (any && good)
+            good = job.large_scales[product * job.next_large + line] *
+                       job.thin_scales[product * job.next_thin + thin] !=
+                   0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
-        tmm__xstore_masked(job.c.C + r * job.c.ldc + c, r, c, 1, good, job.c.alpha, job.c.beta,
-                           &sums[t * PITCH + l]);
+        tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
+                           job.c.alpha, job.c.beta, &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -111,11 +123,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
-enum {
-    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
-    tmm__this_thin_bytes =
-        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
-};
+enum { tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0) };
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
@@ -123,7 +131,8 @@ static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 
 static_assert((TMM__THIN_LIST(TMM__IN_PASS) 0) == 1,
               "TMM__THIN_LIST: each instance needs a pass of its own");
 static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) >= 2, "TMM__THIN_LIST: stages must be 2 at least");
-static_assert(tmm__this_thin_bytes <= 227 * 1024,
+static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin_cols) <=
+                  227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
@@ -132,21 +141,26 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
        copies        | s5 | s0 | s1 | s2 |        16 KB of the large operand a step, and planes
        registers     | terms of 1 | terms of 2 |
        tensor cores  | step 0     | step 1     |        12 wgmma
-   Block b has units b T / G to (b + 1) T / G of the T, for G blocks. Its partial tile of tile t has
-   place t + b, for each next partial tile has another tile, or another block, or both. No block
-   waits for another one.
+   Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
+   y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
+   another block, or both. No block waits for another one.
+
+   By mma.sync there are no barriers that count copies: all threads meet once a step, when the copies
+   of that step are complete; copies are stages - 2 steps ahead. Tiles have 64 lines at most there.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
-   bounds it up to 64 columns or so, tensor cores beyond. */
+   bounds it up to 64 columns or so, tensor cores beyond (those of sm_80 have half of that rate). */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
+                    (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_COLS))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
-    unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    const int ring = TMM__WGMMA ? (int)STAGES : job.stages;
+    unsigned char *planes = tmm__memory + ring * (int)TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + ring * (int)STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
@@ -172,7 +186,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         float *stages = (float *)tmm__memory;
         unsigned long long policy = 0;
         tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
-        const unsigned char *from = job.planes + ((long long)walk.block * steps + step) * STAGE;
+        const unsigned char *first = job.planes + blockIdx.y * job.next_planes;
+        const unsigned char *from = first + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
         asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -184,12 +199,15 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
+            /* What else there is to read comes from the launch before. */
+            if (i == 0 && (self < 32 || !TMM__WGMMA)) {
                 tmm__wait_for_previous();
-                for (int j = lane; blockIdx.x == 0 && j < job.thin.lines; j += 32) {
-                    const bool bad = job.marks[1 + j] == job.ticket;
-                    job.thin_scales[j] = bad ? 0 : 1;
-                    if (bad) job.marks[1 + j] = 0; /* a graph has the same ticket again */
+                const long long line = blockIdx.y * job.next_thin;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0) && self < 32;
+                for (int j = lane; own && j < job.thin.lines; j += 32) {
+                    const bool bad = job.marks[1 + line + j] == job.ticket;
+                    job.thin_scales[line + j] = bad ? 0 : 1;
+                    if (bad) job.marks[1 + line + j] = 0, job.marks[0] = job.ticket;
                 }
             }
 #if TMM__WGMMA
@@ -201,25 +219,31 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self; j < STAGE / 16; j += 128)
-                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
-            tmm__thin_wait(fulls, 0);
+            for (int j = self * 16; j < STAGE; j += 2048)
+                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
+            tmm__copy_commit();
+            if (i >= ring - 2) tmm__thin_arrive(ring - 2);
 #endif
-            if (++stage == STAGES) stage = 0;
+            if (++stage == ring) stage = 0;
             from += STAGE;
-            if (walk.step == 0 && walk.block == 0) from = job.planes;
+            if (walk.step == 0 && walk.block == 0) from = first;
         }
+#if !TMM__WGMMA
+        for (int i = min(count, ring - 2); i > 0; i--) tmm__thin_arrive(i - 1);
+#endif
         return;
     }
 #if TMM__WGMMA
     asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
-    float *mine = (float *)tmm__memory + thread * 4;
+    const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
     float sum[COLS / 2], c[COLS / 2];
-    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+    enum { AHEAD = TMM__WGMMA ? 2 : 1 }; /* steps that have terms */
+    unsigned terms[AHEAD][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
-    float *partial = job.partials + ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
+    float *partial = job.partials + blockIdx.y * job.next_partials +
+                     ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
     int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
@@ -229,35 +253,36 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
     }
 #pragma unroll 1
-    for (int pair = 0; pair < count; pair += 2) {
+    for (int first = 0; first < count; first += AHEAD) {
 #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int i = pair + h;
+        for (int h = 0; h < AHEAD; h++) {
+            const int i = first + h;
             if (i >= count) break;
-            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
+            tmm__thin_products(TMM__WGMMA ? c : sum, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
+                    const long long at = blockIdx.y * job.next_large + line + j;
                     if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
-                        job.large_scales[line + j] = 0, job.marks[0] = job.ticket;
+                        job.large_scales[at] = 0, job.marks[0] = job.ticket;
                     most[j] = inexact[j] = 0;
                 }
             }
-            const int next = stage + 1 < STAGES ? stage + 1 : 0;
+            const int next = stage + 1 < ring ? stage + 1 : 0;
             if (i + 1 < count) {
                 tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
-                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
-                                most, inexact);
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k,
+                                terms[AHEAD - 1 - h], most, inexact);
             }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
             if (next == 0) parity ^= 1;
-#endif
-            stage = next;
 #pragma unroll
             for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
+#endif
+            stage = next;
             if (!ends) continue;
 #pragma unroll
             for (int j = 0; j < COLS / 4; j++) {

@@ -6,10 +6,8 @@
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
 enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 
-/* Where KERNEL THIN FLOAT has its workspace, by bytes from its begin; and all bytes. */
-typedef struct tmm__thin_memory {
-    size_t scales, marks, partials, bytes;
-} tmm__thin_memory;
+/* Rounds of blocks that a batch is shared out to, at most. */
+enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
 static inline const void *tmm__xthin_kernel(int n)
@@ -20,7 +18,8 @@ static inline const void *tmm__xthin_kernel(int n)
     return kernels[n];
 }
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
+/* Lines of the thin operand in a tile, and shared memory, of instance n: as many stages as fit. These
+   are two at least, since devices with such tensor cores have 99 KB. */
 static inline int tmm__xthin_cols(int n)
 {
 #define TMM__THIN_ROW(pass, name, cols, ...) cols,
@@ -31,10 +30,11 @@ static inline int tmm__xthin_cols(int n)
 
 static inline int tmm__xthin_bytes(int n)
 {
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, stages) stages,
+    static const int most[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return bytes[n];
+    const int stage = TMM__THIN_STAGE_BYTES(tmm__xthin_cols(n));
+    return (int)tmm__min(most[n], tmm__current_device()->shared / stage) * stage;
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -44,16 +44,17 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
-/* Can KERNEL THIN FLOAT do this? One product, whose bits may depend on M, N and the device, and for which
-   there may be other copies of operands than the caller has prepared. */
+/* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
+   and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
 {
     const long long thin = tmm__min(p->M, p->N);
-    const double steps = ceil(p->K / 32.0);
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) && p->batch == 1 &&
-           (p->allowed & TMM__CUT_K) && (p->allowed & TMM__PACK) && thin >= TMM__THIN_LEAST &&
-           thin <= TMM__THIN_MOST && tmm__xthin_tiles(p, 32) * (int)TMM__THIN_LINES <= INT_MAX &&
-           steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
+    const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
+    const int one = TMM__CUT_K | TMM__PACK;
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
+           ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
+           thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
+           tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
 }
 
 /* Bytes of a copy of the large operand. */
@@ -61,34 +62,64 @@ static inline int tmm__xthin_width(const tmm__xproduct *p, int turned)
 {
     const size_t base = (size_t)(turned ? p->A : p->B);
     const long long line = turned ? p->rsA : p->csB, k = turned ? p->csA : p->rsB;
-    if (k == 1) return base % 16 == 0 && line % 4 == 0 ? 16 : 4;
-    return line == 1 && base % 8 == 0 && k % 2 == 0 ? 8 : 4;
+    const long long next = p->batch == 1 ? 0 : turned ? p->strideA : p->strideB;
+    return base % 16 == 0 && (k == 1 || line == 1) && k * line % 4 == 0 && next % 4 == 0 ? 16 : 4;
 }
 
-/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
-   eight steps at least: more partial tiles take longer to add up than is gained. */
-static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+/* Products whose planes are in memory: one where all of a batch share the thin operand. */
+static inline long long tmm__xthin_products(const tmm__xproduct *p)
+{
+    return (p->N < p->M ? p->strideB : p->strideA) == 0 ? 1 : p->batch;
+}
+
+/* Nanoseconds of instance n, by so many shares of each product. Blocks that find no place begin when
+   others end. HUGE_VAL: a batch would take more than 1 GiB. */
+static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double shares)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory;
-    const double processors = TMM__BUSY(device->processors);
-    const int width = tmm__xthin_width(p, p->N < p->M);
-    for (int n = 0; n < TMM__THIN_INSTANCES; n++) {
-        int i = TMM__TUNED_THIN - 1;
+    const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
+    const double own = (double)tmm__xthin_products(p);
+    const int cols = tmm__xthin_cols(n), width = tmm__xthin_width(p, p->N < p->M);
+    int i = TMM__TUNED_THIN - 1;
+    while (i > 0 && t->thin.cols[i] != cols) i--;
+    const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
+    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
+                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
+    if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
+    const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) == TMM__BY_MMA_SYNC;
+    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
+    const double multiply = tmm__in_nanoseconds(rounds * each);
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
+    const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+    /* Planes of a batch that L2 does not hold go through memory. */
+    const int in_memory = p->batch > 1 && 6 * own * thin * p->K > device->gpu.l2_bytes;
+    const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) +
+           (in_memory ? 1 : t->thin.split) * split / rate + t->thin.add * parts / rate;
+}
+
+/* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
+   eight steps at least: more partial tiles take longer to add up than is gained. A batch is shared out
+   to blocks for some rounds, so that few of them idle in the last one. */
+static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
+{
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
+    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+        const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
+        if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
-        while (i > 0 && t->thin.cols[i] != cols) i--;
-        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * steps;
-        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), processors), 1);
-        const double multiply = tmm__in_nanoseconds(ceil(units / shares) * t->thin.step[i]);
-        const double read = 4 * large * p->K / (t->thin.read * rate);
-        const double split = (4 + 6 * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-        const double parts = (tiles + shares) * cols * (int)TMM__THIN_LINES * 8 + 8 * thin * large;
-        double time = t->thin.once + fmax(multiply, read) * (width < 16 ? t->thin.apart : 1);
-        time += t->thin.split * split / rate + t->thin.add * parts / rate;
+        if (by == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) continue;
+        const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
+        const double most = floor(rounds * processors / p->batch);
+        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
-        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, 1, time);
+        time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
         plan->kernel = tmm__xthin_kernel(n);
@@ -100,7 +131,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     }
 }
 
-/* With KERNEL CONVERT, or KERNEL THIN FLOAT. */
+/* With KERNEL CONVERT; or KERNEL THIN FLOAT, which reads operands as they are, also prepared ones. */
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row,
                                      tmm__plan *plan)
 {
@@ -112,19 +143,21 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xthin_fits(p, instruction)) tmm__xthin_plan(p, plan);
 }
 
-/* All of the job but where its workspace is, and where things are in that. */
-static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan,
-                                              tmm__thin_job *job)
+/* All of the job but its ticket, with a workspace that begins at `memory`. Returns the bytes of that. */
+static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *plan, char *memory,
+                                    tmm__thin_job *job)
 {
     enum { BYTES = 256 };
-    tmm__thin_memory at;
-    const long long K = p->K;
+    const long long K = p->K, batch = p->batch, several = batch > 1;
     int log = 0;
     memset((void *)job, 0, sizeof *job);
-    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, 0}, b = {p->B, p->N, p->csB, p->rsB, 0};
+    const tmm__lines a = {p->A, p->M, p->rsA, p->csA, several * p->strideA},
+                     b = {p->B, p->N, p->csB, p->rsB, several * p->strideB};
     tmm__float_job *c = &job->c;
     c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
-    c->C = p->C, c->ldc = p->ldc, c->alpha = p->alpha, c->beta = p->beta, c->batch = 1;
+    c->a.line_blocks = (int)((p->M - 1) / 64 + 1), c->b.line_blocks = (int)((p->N - 1) / 64 + 1);
+    c->C = p->C, c->ldc = p->ldc, c->batchC = p->strideC, c->batch = (int)batch;
+    c->alpha = p->alpha, c->beta = p->beta;
     c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
     job->turned = plan->turned;
     job->thin = job->turned ? b : a, job->large = job->turned ? a : b;
@@ -132,48 +165,69 @@ static inline tmm__thin_memory tmm__xthin_job(const tmm__xproduct *p, const tmm_
     job->steps = (int)((K + 31) / 32);
     job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
     const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
-    job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->tiles = (int)tiles, job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
+    job->stages = plan->bytes / TMM__THIN_STAGE_BYTES(job->cols);
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
     job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
     while (K > 1ll << log) log++;
     job->limit = (unsigned)(127 + (126 - log) / 2) << 7;
-    const size_t planes = (size_t)job->blocks * job->steps * job->cols * 192;
-    at.scales = (planes + BYTES - 1) / BYTES * BYTES;
-    at.marks = at.scales + ((size_t)(p->M + p->N) * 4 + BYTES - 1) / BYTES * BYTES;
-    at.partials = at.marks + ((size_t)(job->thin.lines + 1) * 8 + BYTES - 1) / BYTES * BYTES;
-    at.bytes = at.partials + (size_t)(tiles + job->shares) * job->cols * TMM__THIN_LINES * 4;
-    return at;
+    /* Of one product; then of all that have some of their own. */
+    const long long planes = (long long)job->blocks * job->steps * job->cols * 192;
+    const long long thin = 64ll * (job->turned ? c->b.line_blocks : c->a.line_blocks);
+    const long long large = 64ll * (job->turned ? c->a.line_blocks : c->b.line_blocks);
+    const long long of_thin = job->thin.product_stride ? batch : 1;
+    const long long of_large = job->large.product_stride ? batch : 1;
+    job->next_partials = (tiles + job->shares) * job->cols * TMM__THIN_LINES;
+    if (of_thin > 1) job->next_planes = planes, job->next_thin = thin;
+    if (of_large > 1) job->next_large = large;
+    job->scales = of_large * large;
+    const size_t scales = (size_t)(of_thin * planes + BYTES - 1) / BYTES * BYTES;
+    const size_t marks = scales + (size_t)(of_thin * thin + job->scales) * 4;
+    const size_t partials = marks + ((size_t)(of_thin * thin + 1) * 8 + BYTES - 1) / BYTES * BYTES;
+    job->planes = (unsigned char *)memory;
+    job->large_scales = (float *)(memory + scales);
+    job->thin_scales = job->large_scales + job->scales;
+    c->a.scales = job->turned ? job->large_scales : job->thin_scales;
+    c->b.scales = job->turned ? job->thin_scales : job->large_scales;
+    job->marks = (unsigned long long *)(memory + marks);
+    job->partials = (float *)(memory + partials);
+    return partials + (size_t)(batch * job->next_partials) * 4;
 }
 
-/* A product by KERNEL THIN FLOAT; *missing as in gemm__float. */
+static inline tmm_status tmm__xthin_launch(tmm__thin_job job, const tmm__plan *plan,
+                                           tmm_stream stream)
+{
+    void *arguments[] = {&job};
+    const long long halves = 2ll * job.steps * job.blocks * job.cols;
+    const unsigned batch = (unsigned)job.c.batch;
+    const dim3 split((unsigned)((halves - 1) / 256 + 1), job.next_thin > 0 ? batch : 1);
+    const unsigned sums = batch * job.tiles * (job.cols / (job.groups > 1 ? 1 : 8));
+    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, split, 256, 1, 1,
+                                             0, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters(plan->kernel, dim3(job.shares, batch), plan->threads, 1, 1,
+                                      plan->bytes, arguments, stream);
+    if (status == TMM_OK)
+        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
+                                      arguments, stream);
+    return status;
+}
+
+/* Products by KERNEL THIN FLOAT; *missing as in gemm__float. */
 static inline tmm_status tmm__xthin(const tmm__xproduct *p, const tmm__plan *plan, size_t *missing)
 {
     tmm__thin_job job;
-    const tmm__thin_memory at = tmm__xthin_job(p, plan, &job);
-    char *memory = (char *)tmm__workspace(at.bytes, p->stream);
-    *missing = memory == NULL ? at.bytes : 0;
+    const size_t bytes = tmm__xthin_job(p, plan, NULL, &job);
+    char *memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = memory == NULL ? bytes : 0;
     if (memory == NULL) return TMM_OK;
-    job.planes = (unsigned char *)memory;
-    job.c.a.scales = (float *)(memory + at.scales), job.c.b.scales = job.c.a.scales + p->M;
-    job.thin_scales = job.turned ? job.c.b.scales : job.c.a.scales;
-    job.large_scales = job.turned ? job.c.a.scales : job.c.b.scales;
-    job.marks = (unsigned long long *)(memory + at.marks), job.ticket = tmm__ticket();
-    job.partials = (float *)(memory + at.partials);
-    if (TMM__CLEAR_FLAGS) (void)cudaMemsetAsync(job.marks, 0, at.partials - at.marks, p->stream);
-    void *arguments[] = {&job};
-    const long long halves = 2ll * job.steps * job.blocks * job.cols;
-    const long long tiles = job.units / job.steps;
-    const unsigned split = (unsigned)((halves - 1) / 256 + 1);
-    const unsigned sums = (unsigned)(tiles * (job.cols / (job.groups > 1 ? 1 : 8)));
-    tmm_status status = tmm__launch_clusters((const void *)tmm__xgemm_thin_split, dim3(split), 256,
-                                             1, 1, 0, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters(plan->kernel, dim3(job.shares), plan->threads, 1, 1,
-                                      plan->bytes, arguments, p->stream);
-    if (status == TMM_OK)
-        status = tmm__launch_clusters((const void *)tmm__xgemm_thin_sum, dim3(sums), 256, 1, 1, 0,
-                                      arguments, p->stream);
+    (void)tmm__xthin_job(p, plan, memory, &job);
+    job.ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS)
+        (void)cudaMemsetAsync(job.marks, 0, (size_t)((char *)job.partials - (char *)job.marks),
+                              p->stream);
+    const tmm_status status = tmm__xthin_launch(job, plan, p->stream);
     (void)cudaFreeAsync(memory, p->stream);
     return status;
 }
@@ -196,7 +250,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
     tmm__fp16_operand halves[2];
     const tmm__fp16_operand *ready[2];
     tmm__thin_job job;
-    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, &job).bytes;
+    if (plan->instance >= (int)TMM__THIN_FIRST) return tmm__xthin_job(p, plan, NULL, &job);
     tmm__xhalves(prepared, p->K, halves, ready);
     return tmm__xfloat_place(p, ready, plan, 1, NULL).bytes;
 }

@@ -114,7 +114,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm__xelements2 old[AHEAD];
+        tmm__xouts2 old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {

@@ -120,7 +120,7 @@ TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
             double *to = C + 8 * h * job->ldc + 8 * j;
-            tmm__xelements2 old = {{0, 0}};
+            tmm__xouts2 old = {{0, 0}};
             if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
             tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
                          sum);

@@ -1,0 +1,2 @@
+/* With DeviceCopy. */
+#include "device_copy.cuh"

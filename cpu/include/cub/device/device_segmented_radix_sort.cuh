@@ -1,0 +1,2 @@
+/* With DeviceSegmentedSort. */
+#include "device_segmented_sort.cuh"
