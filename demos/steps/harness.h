@@ -17,6 +17,11 @@ enum { ON_CPU = 1, SIZES = 8 };
 #else
 enum { ON_CPU = 0, SIZES = 11 };
 #endif
+#ifdef B_BY_COLUMNS /* of an exercise */
+#define B_AT(k, j) ((j) * (size_t)K + (k))
+#else
+#define B_AT(k, j) ((k) * (size_t)N + (j))
+#endif
 enum { PAD = 64, SAMPLES = 1000, MOST = 32768 }; /* elements of NaN before and after a matrix */
 
 /* The last three are large enough to be worth timing. */
@@ -114,7 +119,7 @@ static double largest_error(int M, int N, int K, const in_t *A, const in_t *B, c
         size_t j = few == count ? n % N : n % 4 == 1 ? N - 1 : (size_t)(fabs(random_number()) * N);
         long double sum = 0, size = 0, x = first[PAD + i * N + j], y = second[PAD + i * N + j];
         for (size_t k = 0; k < (size_t)K; k++) {
-            long double term = (long double)(out_t)A[i * K + k] * (out_t)B[k * N + j];
+            long double term = (long double)(out_t)A[i * K + k] * (out_t)B[B_AT(k, j)];
             sum += term, size += fabsl(term);
         }
         long double of_y = 1.5 * size + 0.5 * fabsl(x);
