@@ -84,6 +84,7 @@ CUCC_VECTOR(coshf)
 #include "cucc_textures.h"
 #include "cucc_directed.h"
 #include "cucc_intrinsics.h"
+#include "cucc_matrices.h"
 #endif
 #include "cucc_give_back.h"
 
