@@ -1,8 +1,8 @@
 /* 02_coalesced.cu - lanes of a warp lie beside each other in C.
-   Bottleneck: 32 sectors for each load of A and each store of C; at most 1 in 8 bytes is used.
+   Bottleneck: 16.5 sectors a load, 32 of A and 1 of B; 4 % of issue slots.
    Changes:    threadIdx.x goes along columns, not along rows: two lines.
-   Expected:   1 sector for a load of A, 4 for one of B and for a store: some 8 times as fast.
-   came:       */
+   Expected:   1 sector for a load of A, 4 for one of B and for a store: some 6 times as fast.
+   Came:       5.88 TFLOP/s at 4096, 0.11 of cuBLAS; 2.5 sectors a load, 55 % of issue slots. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

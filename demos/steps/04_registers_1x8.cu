@@ -1,8 +1,8 @@
 /* 04_registers_1x8.cu - a thread owns 8 elements of C below each other.
-   Bottleneck: 2 loads from shared memory for each multiply-add: 32 lanes x 8 bytes, 2 clocks.
+   Bottleneck: 2 words from shared memory for each multiply-add; 3.15 instructions a multiply-add.
    Changes:    tiles of 64 x 64, 8 deep; an element of b serves 8 multiply-adds of a thread.
-   Expected:   9 loads for 8 multiply-adds, those of a as vectors and broadcast: 2 to 3 times.
-   came:       */
+   Expected:   9 words for 8 multiply-adds, those of a along k as vectors: twice as fast.
+   Came:       16.5 TFLOP/s at 4096, 0.32 of cuBLAS; 1.85 instructions a multiply-add. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

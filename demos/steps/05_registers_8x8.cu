@@ -1,8 +1,8 @@
 /* 05_registers_8x8.cu - a thread owns 8 x 8 elements of C.
-   Bottleneck: shared memory still: 9 words for 8 multiply-adds.
+   Bottleneck: 9 words for 8 multiply-adds, 1.7 passes a shared load.
    Changes:    tiles of 128 x 128; 8 elements of a and 8 of b serve 64 multiply-adds.
-   Expected:   16 words for 64 multiply-adds, 4.5 times fewer; the loads by single words remain.
-   came:       */
+   Expected:   16 words for 64 multiply-adds: shared memory does not bind any more.
+   Came:       23.2 TFLOP/s at 4096, 0.45 of cuBLAS; 3.2 passes a shared load, half in conflict. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

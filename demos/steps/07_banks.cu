@@ -1,9 +1,9 @@
 /* 07_banks.cu - no two lanes want different words of one bank.
-   Bottleneck: loads of b: lanes are 32 bytes apart, so 8 lanes use half of the banks: twice the
-               passes; stores to a: k and k + 4 are 4 rows of 128 words apart: the same bank.
+   Bottleneck: 5.0 passes a shared load: lanes are 32 bytes apart and use half of the banks. Stores
+               to a: k and k + 4 are 4 rows of 128 words apart, in the same bank.
    Changes:    a thread's 8 rows and columns are 2 x 4, 64 apart; rows of a are 4 words longer.
-   Expected:   half of the passes of loads of b.
-   came:       */
+   Expected:   3 passes a shared load: 2 of a, which 16 lanes share, 4 of b.
+   Came:       31.8 TFLOP/s at 4096, 0.61 of cuBLAS; 3.0 passes a shared load. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

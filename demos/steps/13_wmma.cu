@@ -2,7 +2,7 @@
    Bottleneck: FP32 units. They do 67 TFLOP/s at most, the tensor cores of an H100 989 with halves.
    Changes:    a warp multiplies 16 x 16 x 16 by one call; it has 4 x 2 such products of C.
    Expected:   the loads of one half at a time and their wait bind now: 15 % of 989.
-   came:       */
+   Came:       56.8 TFLOP/s at 4096, 0.09 of cuBLAS. */
 #include "tensor.h"
 #include <mma.h>
 

@@ -2,7 +2,7 @@
    Bottleneck: mma.sync. Its operands pass through registers, at 60 % of what tensor cores can do.
    Changes:    4 warps begin a product of 64 x 128 x 16 whose operands stay where copies left them.
    Expected:   the threads that copy wait for the product, and the product for copies: 50 %.
-   came:       */
+   Came:       261 TFLOP/s at 4096, 0.40 of cuBLAS. */
 #include "tensor.h"
 
 enum { ROWS = 128, COLS = 128, DEPTH = 64, STAGES = 3, THREADS = 256 };

