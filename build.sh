@@ -18,7 +18,9 @@ usage() {
                                    a GPU if both are there, else on the CPU with g++ alone;
                                    matmul_mpi by mpirun with 4 ranks (RANKS=N: with N);
                                    run --help lists the demos, run DEMO --help its options;
-                                   run memory: all of demos/memory, a line for each
+                                   run memory: all of demos/memory, a line for each;
+                                   run steps: all of demos/steps, from 1 % of cuBLAS up
+./build.sh exercise NN FILE        is task NN of demos/steps/exercises.md done by FILE, a program?
 ./build.sh test                    all tests that this machine can run; says what it left out; minutes.
                                    Of what is alike one part, another each day: TURN=all takes all
 ./build.sh test --quick            every kernel, demo and way in once, by g++ alone: two minutes
@@ -135,6 +137,72 @@ run_memory() {
     return $failed
 }
 
+# All steps of demos/steps, a line for each: on a GPU how fast, else what the CPU runner counts.
+run_steps() {
+    [ $# = 0 ] || refuse "run steps takes no options, not '$*'; run steps/12_split_k --help has some"
+    local source step size failed=0 work=build/run/steps on_gpu=0 flags=() libraries=()
+    folder $work
+    have nvcc && have_gpu && on_gpu=1
+    say "build.sh: compiling what is new in demos/steps, $JOBS at a time"
+    if [ $on_gpu = 1 ]; then
+        # shellcheck disable=SC2207
+        flags=(-O3 $(gpu_architecture))
+        [ -e "$(dirname "$(readlink -f "$(command -v nvcc)")")/../include/cublas_v2.h" ] &&
+            flags+=(-DWITH_CUBLAS) libraries=(-lcublas)
+    else
+        need g++ g++
+    fi
+    for source in demos/steps/*.cu; do
+        while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+        step=$work/$(basename "$source" .cu)
+        if [ $on_gpu = 1 ]; then
+            newer "$step" "$source" demos/steps/*.h &&
+                nvcc "${flags[@]}" "$source" "${libraries[@]}" -o "$step.new" && mv "$step.new" "$step" &
+        else
+            newer "$step.cpu" "$source" demos/steps/*.h cpu/cucc cpu/*/* &&
+                cpu/cucc --report "$source" -o "$step.new" 2>"$step.txt" && mv "$step.new" "$step.cpu" &
+        fi
+    done
+    wait
+    if [ $on_gpu = 1 ]; then
+        nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1
+        printf '%-24s%12s%12s%14s%10s\n' TFLOP/s 1024 4096 "of cuBLAS" result
+    else
+        say "No GPU is here: what the CPU runner counts for 128 x 128 x 64, for 32 multiply-adds each:"
+        printf '%-24s%12s%12s%12s%14s%10s\n' step sectors loads passes conflicts result
+    fi
+    for source in demos/steps/*.cu; do
+        step=$(basename "$source" .cu)
+        rm -f "$work/$step.csv" "$work/$step.counts"
+        if [ $on_gpu = 1 ]; then
+            for size in "131 260 75" "1024 1024 1024" "4096 4096 4096"; do # all its sizes would take ten seconds
+                # shellcheck disable=SC2086
+                "$work/$step" $size --csv "$work/$step.one" >"$work/$step.txt" 2>&1 || break
+                cat "$work/$step.one" >>"$work/$step.csv"
+            done
+            [ "$(tail -n 1 "$work/$step.txt")" = "Test PASSED" ]
+        else
+            CUCC_REPORT=$work/$step.counts "$work/$step.cpu" 128 128 64 --csv "$work/$step.csv" >"$work/$step.txt" 2>&1
+        fi || {
+            failed=1
+            printf '%-24s%60s\n' "$step" FAILED
+            tail -n 3 "$work/$step.txt"
+            continue
+        }
+        if [ $on_gpu = 1 ]; then
+            awk -F, -v step="$step" '{ rate[$2] = $6; part = $8 }
+                END { printf "%-24s%12.2f%12.2f%14s%10s\n", step, rate[1024], rate[4096],
+                    part == "nan" ? "-" : sprintf("%.3f", part), "ok" }' "$work/$step.csv"
+        else # three products were counted
+            # shellcheck disable=SC2046,SC2183 # four words
+            printf '%-24s%12s%12s%12s%14s%10s\n' "$step" $(awk -F '"' -f demos/steps/counts.awk "$work/$step.counts") ok
+        fi
+    done
+    [ $on_gpu = 1 ] || say "Sectors of 32 bytes loaded from memory, loads by warps from shared memory, passes over its banks" \
+        "and those beyond need."
+    return $failed
+}
+
 run_demo() {
     local demo=${1:-matmul} source program
     shift
@@ -145,6 +213,10 @@ run_demo() {
     demo=${demo%.cu}
     if [ "${demo%/}" = memory ]; then
         run_memory "$@"
+        return
+    fi
+    if [ "${demo%/}" = steps ]; then
+        run_steps "$@"
         return
     fi
     source=demos/$demo.cu
@@ -176,9 +248,11 @@ run_demo() {
     if have nvcc && have_gpu; then
         program=build/run/$demo
         say "build.sh: nvcc and a GPU are here: $demo runs on the GPU"
-        if newer "$program" "$source" ./*.cuh; then
+        if newer "$program" "$source" ./*.cuh "$(dirname "$source")"/*.h; then
             local flags=(-O3 -arch=native -Xcompiler -fopenmp)
-            if grep -q WITH_CUBLAS "$source" && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
+            # shellcheck disable=SC2207 # wgmma and TMA need the architecture by its full name
+            [[ $demo != steps/* ]] || flags=(-O3 $(gpu_architecture))
+            if grep -q WITH_CUBLAS "$source" "$(dirname "$source")"/*.h 2>/dev/null && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
                 flags+=(-DWITH_CUBLAS -lcublas)
             fi
             say "build.sh: compiling $source (once; up to a minute)"
@@ -191,7 +265,7 @@ run_demo() {
         have nvcc || lacking="there is no nvcc"
         say "build.sh: $lacking: $demo runs on the CPU, with its real kernels"
         need g++ g++
-        if newer "$program" "$source" ./*.cuh cpu/cucc cpu/*/*; then
+        if newer "$program" "$source" ./*.cuh cpu/cucc cpu/*/* "$(dirname "$source")"/*.h; then
             say "build.sh: compiling $source"
             CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program.new" && mv "$program.new" "$program" ||
                 die "cpu/cucc could not build $source"
@@ -549,6 +623,7 @@ run_tests() {
                 # and the others have code for old devices and for new ones
                 local architectures="75 90a"
                 [[ $file = demos/memory/* ]] && ! grep -qE '__CUDA_ARCH__|asm' "$file" && architectures=$(turns 75 90a)
+                [[ $file = demos/steps/* ]] && architectures=$(turns 75 90a)
                 grep -q 'tiledmm\.cuh' "$file" && architectures=90
                 [ -e "$file" ] && job "nvcc: $file" compile_only "$file" "$architectures"
             done
@@ -627,6 +702,11 @@ install) # from where the caller is, whose folder PREFIX may begin
     shift
     cd "$HERE" || exit 1
     bash "$ROOT/cmake/install.sh" "$@" && exec bash "$ROOT/cpu/install" "$@"
+    ;;
+exercise)
+    shift
+    cd "$HERE" || exit 1
+    exec bash "$ROOT/demos/steps/exercise.sh" "$@"
     ;;
 clean) shift; clean "$@" ;;
 -h | --help | help) usage ;;

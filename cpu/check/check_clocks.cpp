@@ -57,6 +57,14 @@ void make_block_check(worker &w)
     w.check->in_flight = reserve<uint8_t>(shared_arena_size / 4);
 }
 
+static void forget_shared(worker &w)
+{
+    for (const shared_block &s : w.shared) {
+        uint8_t *written = w.check->written + (s.address - w.arena) / 4;
+        for (size_t i = 0; i < (s.size + 3) / 4; i++) written[i] &= byte_mask << 4;
+    }
+}
+
 void clock_block(worker &w)
 {
     make_block_check(w);

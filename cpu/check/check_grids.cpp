@@ -24,7 +24,7 @@ static std::set<kernel_grid *> &running()
 
 void grid_begins(launch_state &launch)
 {
-    if (!page_is_wanted()) return;
+    if (!run_page) return;
     std::lock_guard<std::mutex> lock(grid_lock());
     kernel_grid *g = launch.check->grid = new kernel_grid;
     g->kernel = name_of(launch);

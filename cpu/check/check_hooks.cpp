@@ -213,18 +213,21 @@ void __ubsan_handle_type_mismatch_v1(const mismatch *m, uintptr_t address)
 /* Where the library's functions would be called (include/cuda_runtime.h). */
 void *cucc_memcpy(void *to, const void *from, size_t size)
 {
+    if (size == 0) return to;
     on_access(from, size, access_reads, OUTER_CODE);
     on_access(to, size, access_writes, OUTER_CODE);
     return memcpy(to, from, size);
 }
 void *cucc_memmove(void *to, const void *from, size_t size)
 {
+    if (size == 0) return to;
     on_access(from, size, access_reads, OUTER_CODE);
     on_access(to, size, access_writes, OUTER_CODE);
     return memmove(to, from, size);
 }
 void *cucc_memset(void *to, int value, size_t size)
 {
+    if (size == 0) return to;
     on_access(to, size, access_writes, OUTER_CODE);
     return memset(to, value, size);
 }

@@ -7,13 +7,6 @@
 
 namespace cucc
 {
-std::atomic<uint64_t> host_time{1};
-
-uint64_t host_now()
-{
-    return ++host_time;
-}
-
 static thread_local uint64_t callback_began; /* 0: outside of callbacks */
 
 called_back::called_back(cudaStream_t stream, uint64_t begun) : outer(callback_began)
@@ -249,7 +242,7 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
 }
 
 /* What the host has waited for is no longer at work; null: all. */
-void host_is_idle(cudaStream_t stream)
+static void host_is_idle(cudaStream_t stream)
 {
     std::lock_guard<std::recursive_mutex> lock(busy_lock());
     auto is_over = [=](const watched::work &w) {
@@ -257,6 +250,24 @@ void host_is_idle(cudaStream_t stream)
     };
     for (watched *m : all_watched())
         m->busy.erase(std::remove_if(m->busy.begin(), m->busy.end(), is_over), m->busy.end());
+}
+
+void host_waits_for_event(const recording &event)
+{
+    host_is_idle(nullptr);
+    wait_for_event(event);
+}
+
+void host_waits(cudaStream_t stream)
+{
+    host_is_idle(stream);
+    wait_for_stream(stream);
+}
+
+void host_waits_for_all()
+{
+    host_is_idle(nullptr);
+    wait_for_all_streams();
 }
 
 /* ---- memory of the host in kernels ----------------------------------------------------------- */
@@ -428,7 +439,7 @@ bool report_at_exit()
 {
     if (cucc_options.check) report_unseen();
     print_findings();
-    if (page_is_wanted()) return write_page("", true);
+    if (run_page) return run_page->write("", true);
     if (cucc_options.report) print_report();
     return true;
 }

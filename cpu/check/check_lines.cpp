@@ -250,7 +250,7 @@ static std::string with_allocation_last(std::string text)
 static uint64_t next_number()
 {
     times().push_back(1);
-    grid_fault(times().size() - 1);
+    if (run_page) run_page->fault(times().size() - 1);
     return times().size() - 1;
 }
 
@@ -275,7 +275,7 @@ void found_again(uint64_t number)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
     times()[number]++;
-    grid_fault(number);
+    if (run_page) run_page->fault(number);
 }
 
 void amend(uint64_t number, const race_advice &advice)
@@ -431,7 +431,7 @@ static const failed_launch &what_failed(const std::string &text)
 static void keep_fault(const std::string &where, const std::string &text, const char *kind,
                        const char *right)
 {
-    if (!page_is_wanted()) return;
+    if (!run_page) return;
     told_faults().push_back({kind, where, text, right, places_of(where, text), {next_number()}, 0});
     page_is_old = true;
 }
@@ -475,7 +475,7 @@ void say(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "cucc: %s\n", text);
-    if (!page_is_wanted()) return;
+    if (!run_page) return;
     std::lock_guard<std::recursive_mutex> lock(message_lock());
     told_notes().push_back(resolved(text + (", at " + at(calling_code()))));
     page_is_old = true;
@@ -503,8 +503,8 @@ static void tell(const finding &f)
 /* A program may end without a word. */
 static void write_news()
 {
-    if (page_is_old && page_is_wanted())
-        write_page("The program had not ended when this page was written.", false);
+    if (page_is_old && run_page)
+        run_page->write("The program had not ended when this page was written.", false);
     page_is_old = false;
 }
 
@@ -571,6 +571,7 @@ extern "C" void __ubsan_on_report()
     std::string text = std::string(message) + " at " + tidy(file) + ":" + std::to_string(line);
     text[0] = (char)tolower(text[0]);
     keep_fault(self ? here(*self) : "", text, "undefined", "");
-    if (page_is_wanted())
-        write_page("The program was ended, since it did what the language leaves undefined.", true);
+    if (run_page)
+        run_page->write("The program was ended, since it did what the language leaves undefined.",
+                        true);
 }

@@ -8,69 +8,7 @@
 
 namespace cucc
 {
-enum { byte_mask = 15, quarantine_bytes = 64 << 20, most_quarantined = 1000 };
-
-static std::recursive_mutex &watch_lock()
-{
-    static std::recursive_mutex *lock = new std::recursive_mutex;
-    return *lock;
-}
-
-/* ---- what is watched ------------------------------------------------------------------------- */
-
-std::vector<watched *> &all_watched()
-{
-    static auto *all = new std::vector<watched *>;
-    return *all;
-}
-
-static bool begins_before(const watched *m, uintptr_t address)
-{
-    return m->begin < address;
-}
-
-static void *map_zeros(size_t bytes)
-{
-    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? nullptr : memory;
-}
-
-static size_t words_of(const watched &m)
-{
-    return (m.end + 3) / 4 - m.begin / 4;
-}
-
-static watched *watch(const void *memory, size_t size, int device)
-{
-    std::lock_guard<std::recursive_mutex> lock(watch_lock());
-    watched *m = new watched();
-    m->begin = (uintptr_t)memory;
-    m->end = m->begin + size;
-    m->device = device;
-    m->allocated_at = calling_code();
-    auto &all = all_watched();
-    all.insert(std::lower_bound(all.begin(), all.end(), m->begin, begins_before), m);
-    return m;
-}
-
-void watch_memory(void *memory, size_t size, int device, bool own)
-{
-    watched *m = watch(memory, size, device);
-    m->guarded = !own;
-    if (device >= 0) m->written = (uint8_t *)map_zeros(words_of(*m));
-}
-
-void watch_symbol(void *address, size_t size, bool is_managed, bool constant)
-{
-    watched *m = watch(address, size, is_managed ? (int)managed : 0);
-    m->symbol = true;
-    m->constant = constant;
-    /* A table of zeros is one that cudaMemcpyToSymbol has forgotten; a single zero may be meant. */
-    const char *bytes = (const char *)address;
-    if (constant && size > sizeof(double) && std::count(bytes, bytes + size, 0) == (long)size)
-        m->written = (uint8_t *)map_zeros(words_of(*m));
-}
+/* ---- which bytes were written ---------------------------------------------------------------- */
 
 /* What a program leaves unwritten of a variable is zero, and may be meant so. */
 static void mark_symbol(watched &m)
@@ -78,68 +16,6 @@ static void mark_symbol(watched &m)
     munmap(m.written, words_of(m));
     m.written = nullptr;
 }
-
-static void unwatch(watched *m)
-{
-    auto &all = all_watched();
-    all.erase(std::find(all.begin(), all.end(), m));
-    if (m->words) munmap(m->words, m->records);
-    if (m->written) munmap(m->written, words_of(*m));
-    delete m;
-}
-
-void forget_memory(void *memory)
-{
-    std::lock_guard<std::recursive_mutex> lock(watch_lock());
-    if (watched *m = find_watched(all_watched(), (uintptr_t)memory)) unwatch(m);
-}
-
-/* The piece that holds the address, or null. */
-watched *find_watched(const std::vector<watched *> &memory, uintptr_t address)
-{
-    auto after = std::lower_bound(memory.begin(), memory.end(), address + 1, begins_before);
-    if (after == memory.begin()) return nullptr;
-    watched *m = *--after;
-    return address < m->end ? m : nullptr;
-}
-
-/* The piece whose guard holds the address, or null; OFFSET: from its first byte. */
-const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset)
-{
-    auto after = std::lower_bound(memory.begin(), memory.end(), address + 1, begins_before);
-    const watched *before = after == memory.begin() ? nullptr : *(after - 1);
-    const watched *next = after == memory.end() ? nullptr : *after;
-    if (before && before->guarded && address - before->end < check_guard) {
-        offset = (long)(address - before->begin);
-        return before;
-    }
-    if (!next || !next->guarded || next->begin - address > check_guard) return nullptr;
-    offset = -(long)(next->begin - address);
-    return next;
-}
-
-/* The memory stays unused until much more was freed. */
-void check_release(void *memory)
-{
-    static std::vector<watched *> *quarantine = new std::vector<watched *>;
-    static size_t held = 0;
-    std::lock_guard<std::recursive_mutex> lock(watch_lock());
-    watched *m = find_watched(all_watched(), (uintptr_t)memory);
-    if (!m) return;
-    m->freed = true;
-    quarantine->push_back(m);
-    held += m->end - m->begin;
-    while (held > quarantine_bytes || quarantine->size() > most_quarantined) {
-        watched *oldest = quarantine->front();
-        quarantine->erase(quarantine->begin());
-        held -= oldest->end - oldest->begin;
-        void *begin = (void *)oldest->begin;
-        unwatch(oldest);
-        give_pages(begin);
-    }
-}
-
-/* ---- which bytes were written ---------------------------------------------------------------- */
 
 /* The bytes of the word at ADDRESS & ~3 that lie in [address, end). */
 static inline unsigned int bytes_of_word(uintptr_t address, uintptr_t end)
@@ -240,14 +116,6 @@ void close_shared(worker &w)
     if (w.check) memset(w.check->written, 0, shared_arena_size / 4);
 }
 
-void forget_shared(worker &w)
-{
-    for (const shared_block &s : w.shared) {
-        uint8_t *written = w.check->written + (s.address - w.arena) / 4;
-        for (size_t i = 0; i < (s.size + 3) / 4; i++) written[i] &= byte_mask << 4;
-    }
-}
-
 /* ---- where an address is, for messages ------------------------------------------------------- */
 
 static std::string place_in_shared(const worker &w, uintptr_t address)
@@ -258,16 +126,6 @@ static std::string place_in_shared(const worker &w, uintptr_t address)
                    (strcmp(s.name, "(dynamic)") ? "__shared__ " + std::string(s.name)
                                                 : "the dynamic shared memory");
     return "shared memory of another block";
-}
-
-std::string name_of(const watched &m)
-{
-    if (m.symbol) return m.constant ? "a __constant__ variable" : "a __device__ variable";
-    std::string kind = m.device >= 0         ? "device memory"
-                       : m.device == managed ? "managed memory"
-                                             : "pinned memory";
-    return "the " + std::to_string(m.end - m.begin) + " bytes of " + kind +
-           allocated(m.allocated_at);
 }
 
 static std::string place_in(const watched &m, uintptr_t address)
@@ -343,9 +201,15 @@ static void settle_store()
     w.current = current;
 }
 
-void settle()
+static inline void settle_doubtful()
 {
     if (doubtful.w) settle_store();
+}
+
+/* Before the constructors of a program, which may launch kernels. */
+__attribute__((constructor(101))) static void set_settle()
+{
+    settle = settle_doubtful;
 }
 
 /* Answers the commonest question without a call. */
@@ -596,32 +460,11 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
     }
 }
 
-/* The variable that an index most likely has left. */
-static const watched *symbol_before(const std::vector<watched *> &memory, uintptr_t address)
-{
-    const uintptr_t near = 256;
-    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
-    if (after == memory.begin()) return nullptr;
-    const watched *m = *(after - 1);
-    return m->symbol && address - m->end < near ? m : nullptr;
-}
-
 static std::string address_text(uintptr_t address)
 {
     char text[32];
     snprintf(text, sizeof text, "address 0x%lx", address);
     return text;
-}
-
-/* The piece that an index has left by far, among the pages that allocations lie in. */
-static const watched *piece_before(const std::vector<watched *> &memory, uintptr_t address,
-                                   long &offset)
-{
-    if (!in_pages(address)) return nullptr;
-    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
-    if (after == memory.begin() || !(*(after - 1))->guarded) return nullptr;
-    offset = (long)(address - (*(after - 1))->end);
-    return *(after - 1);
 }
 
 /* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
@@ -716,7 +559,7 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
     std::unique_lock<std::recursive_mutex> lock;
     if (w.group) lock = std::unique_lock<std::recursive_mutex>(group_lock);
     if (!w.check || !w.launch->check) return;
-    settle();
+    settle_doubtful();
     block_check &b = *w.check;
     access_event e = {w,
                       b,

@@ -202,12 +202,6 @@ static std::string page_path()
     return path.empty() || path[0] == '/' || folder() == begun_in ? path : begun_in + "/" + path;
 }
 
-bool page_is_wanted()
-{
-    static const bool wanted = !page_path().empty();
-    return wanted;
-}
-
 static bool write_text(const std::string &path, const std::string &text)
 {
     FILE *file = fopen(path.c_str(), "w");
@@ -238,7 +232,7 @@ static bool replace(const std::string &path, const std::string &text)
     return done || (there && (error == EACCES || error == EROFS) && write_text(target, text));
 }
 
-bool write_page(const std::string &how, bool ended)
+static bool write_page(const std::string &how, bool ended)
 {
     std::string path = page_path();
     bool written = replace(path, make_page(how, ended));
@@ -253,9 +247,15 @@ bool write_page(const std::string &how, bool ended)
     return written;
 }
 
+__attribute__((constructor(101))) static void set_run_page()
+{
+    static const page_of_run page = {grid_fault, write_page};
+    if (!page_path().empty()) run_page = &page;
+}
+
 void page_at_signal(int signal)
 {
-    if (page_is_wanted())
+    if (run_page)
         write_page(std::string("The program was ended: ") + strsignal(signal) + ".", true);
 }
 } // namespace cucc

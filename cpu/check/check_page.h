@@ -16,7 +16,7 @@ namespace cucc
 {
 /* ---- what is kept for it --------------------------------------------------------------------- */
 
-bool page_is_wanted();
+void grid_fault(uint64_t finding); /* the block that runs has come to it */
 
 /* A line that a message names, and what the message says of it. */
 struct told_place {

@@ -1,8 +1,28 @@
-/* What the files check_*.cpp share. */
+/* What the files check_*.cpp share. Each calls those before it alone:
+ *
+ * check_lines.cpp    messages, with addresses of code turned into lines
+ * check_watched.cpp  the pieces of memory: which one an address is in or beside
+ * check_report.cpp   sectors, banks, divergence, occupancy: --report
+ * check_grids.cpp    the blocks of launches, as they ran
+ * check_races.cpp    what a race is told as, and what would order it
+ * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
+ * check_streams.cpp  what streams know of one another
+ * check_host.cpp     errors that nobody looked at, and what the host reads too early
+ * check_copies.cpp   asynchronous copies that nobody has waited for
+ * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
+ * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_hooks.cpp    what instrumented code calls at each access
+ * leaks.cpp          what is left at exit
+ * counts.cpp         loads and stores: --count
+ * check_page.h       a page of all that, with drawings: --html; it lists its files
+ *
+ * The folder check/ has the functions of runtime/watch.h, and those that g++ calls at each access to memory:
+ * --check, --report, --count, and what is left at exit. Uses: include/, runtime/. Used by: none. */
 #ifndef CUCC_CHECK_STATE_H
 #define CUCC_CHECK_STATE_H
 
 #include "../runtime/watch.h"
+#include "../runtime/worker.h"
 #include <array>
 #include <deque>
 #include <map>
@@ -141,6 +161,11 @@ struct launch_check {
     kernel_grid *grid = nullptr;     /* if a page is wanted */
 };
 
+enum { byte_mask = 15 }; /* of a word */
+
+/* Whether the last write changed anything: asked before time goes on. check_memory.cpp sets it before main. */
+inline void (*settle)();
+
 struct access_event {
     worker &w;
     block_check &b;
@@ -160,17 +185,24 @@ void fence_thread(worker &w);
 const async_copy *copy_in_flight(const worker &owner, uintptr_t address, uintptr_t end);
 void forget_copies(worker &w);
 
+/* ---- what is watched: check_watched.cpp -------------------------------------------------------- */
+
+std::recursive_mutex &watch_lock();
+std::vector<watched *> &all_watched(); /* sorted */
+void *map_zeros(size_t bytes);
+size_t words_of(const watched &m);
+watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
+const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset);
+const watched *piece_before(const std::vector<watched *> &memory, uintptr_t address, long &offset);
+const watched *symbol_before(const std::vector<watched *> &memory, uintptr_t address);
+std::string name_of(const watched &m);
+
 /* ---- memory: check_memory.cpp ---------------------------------------------------------------- */
 
 enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4, access_compares = 8 };
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code);
 void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, const char *type,
                        unsigned int alignment);
-void settle(); /* whether the last write changed anything */
-const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset);
-std::string name_of(const watched &m);
-watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
-std::vector<watched *> &all_watched();
 
 /* ---- what a GPU cannot follow: check_functions.cpp --------------------------------------------- */
 
@@ -199,13 +231,14 @@ void host_access(uintptr_t address, size_t size, int kind, uint32_t code);
 void written_on_host(uintptr_t to, size_t size);
 void copied_unwritten(uintptr_t to, uintptr_t from, size_t size, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uintptr_t end);
-void host_is_idle(cudaStream_t stream);
 enum stray_memory { own_memory, host_memory, no_memory }; /* own: the thread's, or the runner's */
 stray_memory what_is_at(const worker &w, uintptr_t address);
-extern std::atomic<uint64_t> host_time; /* counts what the host does */
 
 /* ---- what streams know of one another: check_streams.cpp ----------------------------------------- */
 
+void wait_for_event(const recording &event); /* the host does, and so on */
+void wait_for_stream(cudaStream_t stream);
+void wait_for_all_streams();
 void launch_in_order(launch_state &launch);
 const access_record *unordered_access(const access_event &e, const word_record &word,
                                       unsigned int mask);
@@ -246,13 +279,16 @@ std::string here(const worker &w);
 
 /* ---- for the page: check_page.h, check_grids.cpp ----------------------------------------------------------- */
 
-bool page_is_wanted();
-/* False, after a sentence, if it cannot be written. HOW the program has ended is a sentence, or empty: well.
- * ENDED: the figures of --report are whole, and a sentence says where the page is. */
-bool write_page(const std::string &how, bool ended);
+/* The page of the run, told of findings as they come; null: none is wanted. check_page.cpp sets it before main. */
+struct page_of_run {
+    void (*fault)(uint64_t finding); /* the block that runs has come to it */
+    /* False, after a sentence, if it cannot be written. HOW the program has ended is a sentence, or empty: well.
+     * ENDED: the figures of --report are whole, and a sentence says where the page is. */
+    bool (*write)(const std::string &how, bool ended);
+};
+inline const page_of_run *run_page;
 void grid_begins(launch_state &launch);
 void grid_block(const worker &w);
-void grid_fault(uint64_t finding);
 void grid_ends(launch_state &launch);
 
 /* ---- --report: check_report.cpp -------------------------------------------------------------- */

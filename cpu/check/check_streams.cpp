@@ -6,6 +6,18 @@
 
 namespace cucc
 {
+std::atomic<uint64_t> host_time{1};
+
+uint64_t host_now()
+{
+    return ++host_time;
+}
+
+uint64_t host_calls_back()
+{
+    return host_now();
+}
+
 /* Up to when what was begun in each stream is known to be done; ALL: in every one. */
 struct stream_knowledge {
     uint64_t all = 0;
@@ -114,24 +126,21 @@ void stream_waits(cudaStream_t stream, const recording &event)
     if (event.known) known_by(stream).learn(told_by(event));
 }
 
-void host_waits_for_event(const recording &event)
+void wait_for_event(const recording &event)
 {
-    host_is_idle(nullptr);
     stream_lock lock(streams().lock);
     if (event.known) streams().host.learn(told_by(event));
 }
 
-void host_waits(cudaStream_t stream)
+void wait_for_stream(cudaStream_t stream)
 {
-    host_is_idle(stream);
     stream_lock lock(streams().lock);
     streams().host.learn(begins_after(stream));
     streams().host.learn(stream, host_now());
 }
 
-void host_waits_for_all()
+void wait_for_all_streams()
 {
-    host_is_idle(nullptr);
     stream_lock lock(streams().lock);
     streams().host.all = host_now();
 }

@@ -3,7 +3,7 @@
  * User code is compiled with g++'s -fsanitize=thread, which calls a function at each access to
  * memory; those functions are here in place of ThreadSanitizer's library. An access counts once
  * whatever its width. Those to local variables are not counted, and atomics apart from them. */
-#include "../runtime/runtime.h"
+#include "../runtime/watch.h"
 #include <algorithm>
 #include <map>
 #include <string>

@@ -182,32 +182,6 @@ static bool is_incremented_before(long i)
     return (is(p, "+") && is(q, "+")) || (is(p, "-") && is(q, "-"));
 }
 
-static bool is_name_of_type(long i);
-
-/* Whether a parenthesis closes a cast, or the head of a branch or a loop: a value begins behind it. */
-static bool ends_before_value(long close)
-{
-    const long open = opening(close), before = previous(open);
-    if (is(before, "if") || is(before, "for") || is(before, "while")) return true;
-    if ((is_name(before) && !is(before, "return")) || closes(before) || is(before, ">"))
-        return false;
-    bool type = false;
-    for (long i = next(open); i < close; i = next(i)) {
-        type |= is_name_of_type(i);
-        if (!is_name(i) && !strchr("*&:<>,", source(i)[0])) return false;
-    }
-    return type;
-}
-
-static bool is_unary(long i) /* an operator & or * at I */
-{
-    long p = previous(i);
-    if (is(i, "&") && is(p, "&")) return false; /* the second one of && */
-    if (is(p, "}") || (is(p, ")") && ends_before_value(p))) return true;
-    return !(is_name(p) && !is_word_of_language(p)) && !closes(p) &&
-           tokens[(size_t)p].kind != literal;
-}
-
 static long after_subscripts(long i)
 {
     for (i = next(i); is(i, "[") || is(i, ".");) i = is(i, "[") ? next(closing(i)) : next(next(i));

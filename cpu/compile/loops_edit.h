@@ -2,7 +2,7 @@
 #ifndef CUCC_LOOPS_EDIT_H
 #define CUCC_LOOPS_EDIT_H
 
-#include "loops.h"
+#include "loops_program.h"
 #include <algorithm>
 
 namespace loops

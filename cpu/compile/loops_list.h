@@ -9,7 +9,14 @@
 
 namespace loops
 {
+static const facts &facts_of(const std::string &name);
+
 struct grammar : expressions {
+    const facts &facts_of_called(const std::string &name) override
+    {
+        return facts_of(name);
+    }
+
     /* ---- declarations ---- */
 
     void declaration(long &i, const char *end)

@@ -21,8 +21,6 @@ struct facts {
         plain; /* types that only the compiler knows, and that must be plain ones */
 };
 
-static const facts &facts_of(const std::string &name);
-
 /* A variable as the grammar sees it. DEPTH: how often what it holds can be subscripted. */
 struct local {
     meaning type = meaning::scalar;
@@ -54,6 +52,9 @@ struct expressions {
     int choice = 0;                         /* only some threads may come there */
     int escape = 0; /* a value that is kept, and must not be the address of a variable */
     int sized = 0;  /* in sizeof */
+
+    virtual const facts &facts_of_called(
+        const std::string &name) = 0; /* a function of the program */
 
     [[noreturn]] static void refuse()
     {
@@ -644,7 +645,7 @@ struct expressions {
         if (ours && name == own_name) { /* itself, or one of the same name: each of them is read */
             v.depth = v.holds = returns_pointer(name);
         } else if (ours) {
-            const facts &f = facts_of(name);
+            const facts &f = facts_of_called(name);
             if (!f.understood || (what == hidden && (f.threads || f.trace || f.changes))) refuse();
             found.threads |= f.threads;
             found.objects |= f.objects;

@@ -136,8 +136,18 @@ static std::string list_of(const std::string &argument, const std::vector<std::s
     return expected == 0 ? all : "";
 }
 
+/* The pointer of [%1] or [%1+4]; empty if it is something else. A shared address of PTX has 32 or 64 bits,
+ * and is a pointer here: 64. */
+static std::string address_of(const std::string &argument, const std::vector<std::string> &operands)
+{
+    std::vector<std::string> at =
+        matches("^\\[(%[0-9]+)(\\+?(-?(0x[0-9a-fA-F]+|[0-9]+)))?\\]$", argument);
+    std::string pointer = at.empty() ? "" : expression_of(at[1], operands);
+    return pointer.empty() ? "" : "(char *)" + pointer + " + " + (at[3].empty() ? "0" : at[3]);
+}
+
 /* Loads and stores of generic and global addresses (PTX ISA, ld and st). What says how to cache is of no
- * meaning here. A shared address has 32 bits in PTX, and is a pointer here. */
+ * meaning here. */
 static std::string load_or_store(const instruction &parsed,
                                  const std::vector<std::string> &operands)
 {
@@ -162,21 +172,46 @@ static std::string load_or_store(const instruction &parsed,
     if (parts.empty() || parsed.arguments.size() != 2) return "";
     bool load = parts[1] == "ld";
     auto type = types.find(parts[7]);
-    const std::string &address = parsed.arguments[load ? 1 : 0];
-    std::vector<std::string> at =
-        matches("^\\[(%[0-9]+)(\\+?(-?(0x[0-9a-fA-F]+|[0-9]+)))?\\]$", address);
-    if (type == types.end() || at.empty()) return "";
-    std::string pointer = expression_of(at[1], operands), ordering = parts[2];
+    if (type == types.end()) return "";
+    std::string address = address_of(parsed.arguments[load ? 1 : 0], operands), ordering = parts[2];
     std::string values = list_of(parsed.arguments[load ? 0 : 1], operands,
                                  parts[6].empty() ? 1 : (size_t)std::stoi(parts[6]));
-    if (pointer.empty() || values.empty()) return "";
+    if (address.empty() || values.empty()) return "";
     const bool alone = matches("\\.(relaxed|acquire|release|volatile)(\\.|$)", ordering).empty();
     const char *order = alone                                        ? "::cucc::alone"
                         : ordering.find(".acquire") != ordering.npos ? "::cucc::acquires"
                         : ordering.find(".release") != ordering.npos ? "::cucc::releases"
                                                                      : "::cucc::relaxed";
     return std::string("::cucc::special_") + (load ? "ld" : "st") + "<" + type->second + ", " +
-           order + ">((char *)" + pointer + " + " + (at[3].empty() ? "0" : at[3]) + values + ")";
+           order + ">(" + address + values + ")";
+}
+
+/* Matrices in the registers of a warp (PTX ISA, ldmatrix and mma), of halves and bfloat16. */
+static std::string matrices(const instruction &parsed, const std::vector<std::string> &operands)
+{
+    const std::vector<std::string> &arguments = parsed.arguments;
+    std::vector<std::string> parts =
+        matches("^ldmatrix\\.sync\\.aligned\\.m8n8\\.x([124])(\\.trans)?\\.shared(::cta)?\\.b16$",
+                parsed.name);
+    if (!parts.empty() && arguments.size() == 2) {
+        std::string address = address_of(arguments[1], operands);
+        std::string to = list_of(arguments[0], operands, (size_t)std::stoi(parts[1]));
+        if (address.empty() || to.empty()) return "";
+        return "::cucc::special_ldmatrix<" + std::string(parts[2].empty() ? "false" : "true") +
+               ">(" + address + to + ")";
+    }
+    parts =
+        matches("^mma\\.sync\\.aligned\\.m16n8k(8|16)\\.row\\.col\\.f32\\.(b?f16)\\.(b?f16)\\.f32$",
+                parsed.name);
+    if (parts.empty() || parts[2] != parts[3] || arguments.size() != 4) return "";
+    std::string call = "::cucc::special_mma<" + std::string(parts[2] == "f16" ? "10" : "7") + ", " +
+                       parts[1] + ">(";
+    for (size_t i = 0, k = (size_t)std::stoi(parts[1]); i < 4; i++) { /* D, A, B, C */
+        std::string all = list_of(arguments[i], operands, i == 1 ? k / 4 : i == 2 ? k / 8 : 4);
+        if (all.empty()) return "";
+        call += i == 0 ? all.substr(2) : ", {" + all.substr(2) + "}";
+    }
+    return call + ")";
 }
 
 /* What sets the first argument, or only acts; empty for all that needs a GPU. */
@@ -203,7 +238,8 @@ static std::string in_c(const instruction &parsed, const std::vector<std::string
                special_registers.count(arguments[1].substr(2))) {
         result = "::cucc::special_" + arguments[1].substr(2) + "()";
     } else {
-        return load_or_store(parsed, operands);
+        result = load_or_store(parsed, operands);
+        return result.empty() ? matrices(parsed, operands) : result;
     }
     if (arguments.empty()) return result;
     std::string to = arguments[0][0] == '%' ? expression_of(arguments[0], operands) : "";

@@ -1,4 +1,4 @@
-/* Turns preprocessed CUDA C++ into C++ for the CPU runner: rewrite INPUT OUTPUT.
+/* Turns preprocessed CUDA C++ into C++ for the CPU runner: rewrite INPUT OUTPUT [WORD...].
  *
  *   kernel<<<grid, block>>>(x)     ::cucc::prepare("kernel", kernel, grid, block)(x)
  *   template_kernel<<<1, 1>>>(x)    ::cucc::prepare_call("template_kernel", [](auto &...a) {
@@ -14,7 +14,10 @@
  *   __global__, __device__, ...    dropped, or the like of g++
  *
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
- * headers pass through unread. */
+ * headers pass through unread.
+ *
+ * The folder compile/ is this program, with what cucc knows of nvcc's options. It writes calls of what
+ * include/ declares. Uses: no other folder. Used by: none. */
 #include "kernels.h"
 #include "ptx.h"
 #include "spaces.h"
@@ -426,8 +429,8 @@ static void rewrite_tokens()
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        std::cerr << "usage: rewrite INPUT OUTPUT MODE\n";
+    if (argc < 3) {
+        std::cerr << "usage: rewrite INPUT OUTPUT loops | spaces | WORD OF THE MODE...\n";
         return 2;
     }
     std::ifstream in(argv[1], std::ios::binary);
@@ -435,10 +438,11 @@ int main(int argc, char **argv)
     all << in.rdbuf();
     reader r;
     r.read(all.str());
-    write_loops = !strcmp(argv[3], "loops");
-    checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
-    reporting = !strcmp(argv[3], "report");
-    bool spaces_alone = !strcmp(argv[3], "spaces");
+    std::set<std::string> words(argv + 3, argv + argc);
+    write_loops = words.count("loops");
+    reporting = words.count("report");
+    checking = reporting || words.count("check");
+    bool spaces_alone = words.count("spaces");
     if (spaces_alone) {
         spaces::answer answer = spaces::look();
         if (answer != spaces::doubtful) return answer == spaces::wrong ? 4 : 3;

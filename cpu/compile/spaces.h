@@ -177,7 +177,7 @@ static long scan_declaration(long begin, const std::string &owner, bool is_templ
     if (is(i, "{") && klass >= 0) { /* the definition of a class, and perhaps of variables of it */
         long named = after_attributes(next(klass));
         classes[source(named)] = {named, closing(i)};
-        scan(next(i), is_name(named) ? source(named) : "", is_template, true);
+        scan(next(i), source(named), is_template, true); /* "{" where it has no name */
         return next(statement_end(i));
     }
     bool is_operator = is(name, "operator");

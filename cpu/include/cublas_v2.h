@@ -142,7 +142,16 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, const void 
     cublasStatus_t cublas##L##trsm(cublasHandle_t handle, cublasSideMode_t side,                   \
                                    cublasFillMode_t fill, cublasOperation_t op,                    \
                                    cublasDiagType_t diagonal, int m, int n, const T *alpha,        \
-                                   const T *a, int lda, T *b, int ldb);
+                                   const T *a, int lda, T *b, int ldb);                            \
+    cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const a[], int lda,    \
+                                           int *pivots, int *info, int count);                     \
+    cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t op, int n,     \
+                                           int columns, const T *const a[], int lda,               \
+                                           const int *pivots, T *const b[], int ldb, int *info,    \
+                                           int count);                                             \
+    cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T *const a[],       \
+                                           int lda, const int *pivots, T *const inverse[],         \
+                                           int ldc, int *info, int count);
 CUCC_BLAS(S, s, float)
 CUCC_BLAS(D, d, double)
 #undef CUCC_BLAS

@@ -5,10 +5,13 @@
 
 #include <stddef.h>
 
-/* A whole vector at a time, so that it counts as one load and one store. */
-static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size)
+/* A whole vector at a time, so that it counts as one load and one store. The last ZEROS bytes are not read. */
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size,
+                                           size_t zeros = 0)
 {
-    if (size == 16)
+    if (zeros != 0)
+        memset(to, 0, size), memcpy(to, from, size - zeros);
+    else if (size == 16)
         *(float4 *)to = *(const float4 *)from;
     else if (size == 8)
         *(float2 *)to = *(const float2 *)from;

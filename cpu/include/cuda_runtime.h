@@ -1,6 +1,9 @@
 /* cuda_runtime.h of the CPU runner: the runtime API, launches and what kernels see. Anything that is not
  * here is a compile error. What is not C++ alone is C99, too. Heavy headers belong into the runtime, so
- * that a .cu file compiles quickly. */
+ * that a .cu file compiles quickly.
+ *
+ * The folder include/ is what programs and kernels include in place of a toolkit's headers. Uses: no other
+ * folder. Used by: check/, libraries/, runtime/. */
 #ifndef CUCC_CUDA_RUNTIME_H
 #define CUCC_CUDA_RUNTIME_H
 
@@ -81,6 +84,7 @@ CUCC_VECTOR(coshf)
 #include "cucc_textures.h"
 #include "cucc_directed.h"
 #include "cucc_intrinsics.h"
+#include "cucc_matrices.h"
 #endif
 #include "cucc_give_back.h"
 

@@ -1,7 +1,11 @@
-/* cuBLAS, levels 1 to 3: products by tiles, the rest as straightforward loops; columns over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for. */
+/* cuBLAS, levels 1 to 3: products by tiles, the rest as straightforward loops; columns over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for.
+ *
+ * The folder libraries/ has what programs link besides the runtime: cuBLAS, cuRAND, and functions of eight numbers
+ * at once. Uses: include/, runtime/. Used by: none. */
 #include "../include/cublas_v2.h"
 #include "../include/cuda_bf16.h"
 #include "../include/cuda_fp16.h"
+#include "cublas_lu.h"
 #include "cublas_tiles.h"
 #include "../runtime/runtime.h"
 #include <functional>
@@ -553,6 +557,70 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void *from
             for (int i = 0; i < count; i++)                                                        \
                 multiply<T>(op_a != CUBLAS_OP_N, op_b != CUBLAS_OP_N, m, n, k, f.get(), a[i], lda, \
                             b[i], ldb, g.get(), c[i], ldc);                                        \
+        });                                                                                        \
+    }                                                                                              \
+    cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const a[], int lda,    \
+                                           int *pivots, int *info, int count)                      \
+    {                                                                                              \
+        CUCC_NEEDS(handle);                                                                        \
+        if (n < 0 || lda < std::max(1, n) || count < 0) return CUBLAS_STATUS_INVALID_VALUE;        \
+        CUCC_MEMORY(a);                                                                            \
+        CUCC_MEMORY(info);                                                                         \
+        if (pivots) CUCC_MEMORY(pivots);                                                           \
+        return put(handle, [=] {                                                                   \
+            for (int i = 0; i < count; i++)                                                        \
+                info[i] = factorise((size_t)n, a[i], (size_t)lda,                                  \
+                                    pivots ? pivots + (size_t)i * (size_t)n : nullptr);            \
+        });                                                                                        \
+    }                                                                                              \
+    cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t op, int n,     \
+                                           int columns, const T *const a[], int lda,               \
+                                           const int *pivots, T *const b[], int ldb, int *info,    \
+                                           int count)                                              \
+    {                                                                                              \
+        CUCC_NEEDS(handle);                                                                        \
+        if (!info) return CUBLAS_STATUS_INVALID_VALUE; /* on the host */                           \
+        *info = n < 0                  ? -2                                                        \
+                : columns < 0          ? -3                                                        \
+                : lda < std::max(1, n) ? -5                                                        \
+                : ldb < std::max(1, n) ? -8                                                        \
+                : count < 0            ? -10                                                       \
+                                       : 0;                                                                   \
+        if (*info) return CUBLAS_STATUS_INVALID_VALUE;                                             \
+        CUCC_MEMORY(a);                                                                            \
+        CUCC_MEMORY(b);                                                                            \
+        if (pivots) CUCC_MEMORY(pivots);                                                           \
+        return put(handle, [=] {                                                                   \
+            for (int i = 0; i < count; i++)                                                        \
+                for (int j = 0; j < columns; j++)                                                  \
+                    solve(op != CUBLAS_OP_N, (size_t)n, a[i], (size_t)lda,                         \
+                          pivots ? pivots + (size_t)i * (size_t)n : nullptr,                       \
+                          b[i] + (size_t)j * (size_t)ldb);                                         \
+        });                                                                                        \
+    }                                                                                              \
+    cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T *const a[],       \
+                                           int lda, const int *pivots, T *const inverse[],         \
+                                           int ldc, int *info, int count)                          \
+    {                                                                                              \
+        CUCC_NEEDS(handle);                                                                        \
+        if (n < 0 || lda < std::max(1, n) || ldc < std::max(1, n) || count < 0)                    \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        CUCC_MEMORY(a);                                                                            \
+        CUCC_MEMORY(inverse);                                                                      \
+        CUCC_MEMORY(info);                                                                         \
+        if (pivots) CUCC_MEMORY(pivots);                                                           \
+        return put(handle, [=] {                                                                   \
+            for (int i = 0; i < count; i++) {                                                      \
+                info[i] = 0;                                                                       \
+                for (int j = n; j-- > 0;)                                                          \
+                    if (a[i][(size_t)j * (size_t)lda + (size_t)j] == 0) info[i] = j + 1;           \
+                for (int j = 0; !info[i] && j < n; j++) {                                          \
+                    T *column = inverse[i] + (size_t)j * (size_t)ldc;                              \
+                    for (int k = 0; k < n; k++) column[k] = k == j;                                \
+                    solve(false, (size_t)n, a[i], (size_t)lda,                                     \
+                          pivots ? pivots + (size_t)i *(size_t)n : nullptr, column);               \
+                }                                                                                  \
+            }                                                                                      \
         });                                                                                        \
     }                                                                                              \
     cublasStatus_t cublas##L##geam(cublasHandle_t handle, cublasOperation_t op_a,                  \

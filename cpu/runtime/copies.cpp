@@ -43,20 +43,6 @@ bool check_side(const char *function, const char *role, const void *pointer, siz
     return false;
 }
 
-/* Puts the device's image into the variables. The caller holds the launch lock. */
-void activate(int device)
-{
-    runtime_state &s = state();
-    if (device == s.active_device) return;
-    for (symbol_images &symbol : s.symbols) {
-        if (symbol.managed) continue;
-        symbol.image[s.active_device].assign(symbol.address, symbol.address + symbol.size);
-        std::vector<char> &image = symbol.image[device];
-        memcpy(symbol.address, image.empty() ? symbol.initial.data() : image.data(), symbol.size);
-    }
-    s.active_device = device;
-}
-
 /* CUDA copies pageable memory before such a call returns. */
 cudaError_t enqueue_copy(cudaStream_t stream, const void *to, const void *from,
                          std::function<void()> work)

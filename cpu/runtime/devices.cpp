@@ -1,59 +1,7 @@
-/* The state of the runtime, its errors and its devices. */
+/* Devices: what is known of them, and what can be set; the names of errors. */
 #include "watch.h"
 #include "../include/cuda.h"
 #include "state.h"
-
-namespace cucc
-{
-thread_local int current_device = 0;
-thread_local cudaError_t last_error = cudaSuccess;
-
-/* Never destroyed: static destructors of the user may still call the runtime. */
-runtime_state &state()
-{
-    static runtime_state *s = [] {
-        runtime_state *r = new runtime_state;
-        r->devices = environment().devices;
-        r->memory = environment().memory;
-        atexit(report_leaks);
-#ifdef CUCC_CHECK /* what was found is told, however the program ends */
-        watch_signals();
-#endif
-        return r;
-    }();
-    return *s;
-}
-
-cudaError_t failed(cudaError_t error)
-{
-    last_error = error;
-    return error;
-}
-
-/* What each call that needs a device begins with. */
-cudaError_t enter()
-{
-    runtime_state &s = state();
-    if (!s.devices) return failed(cudaErrorNoDevice);
-    if (s.device[current_device].sticky) return failed(s.device[current_device].sticky);
-    return cudaSuccess;
-}
-
-cudaError_t check_device(int device)
-{
-    if (!state().devices) return failed(cudaErrorNoDevice);
-    if (device < 0 || device >= state().devices) return failed(cudaErrorInvalidDevice);
-    return cudaSuccess;
-}
-
-cudaError_t fail_for_good(cudaError_t error)
-{
-    state_lock lock(state().lock);
-    state().device[current_device].sticky = error;
-    return failed(error);
-}
-
-} // namespace cucc
 
 using namespace cucc;
 
@@ -179,7 +127,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->totalConstMem = 65536;
     p->major = gpu.major;
     p->minor = gpu.minor;
-    p->multiProcessorCount = gpu.processors ? gpu.processors : environment().workers;
+    p->multiProcessorCount = environment().processors();
     p->pciBusID = device;
     p->memoryBusWidth = 64;
     p->l2CacheSize = gpu.l2_bytes;
@@ -402,6 +350,12 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config)
     if (cudaError_t error = enter()) return error;
     return (unsigned int)config <= cudaSharedMemBankSizeEightByte ? cudaSuccess
                                                                   : failed(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, cudaSharedMemConfig config)
+{
+    if (!kernel) return failed(cudaErrorInvalidValue);
+    return cudaDeviceSetSharedMemConfig(config);
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config)

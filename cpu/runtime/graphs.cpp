@@ -3,17 +3,6 @@
 #include "state.h"
 #include <algorithm>
 
-struct CUgraphNode_st {
-    cudaGraphNodeType type;
-    std::function<void()> work;
-    std::vector<cudaGraphNode_t> after;
-    cudaKernelNodeParams kernel; /* as given; the pointers are the program's */
-};
-
-struct CUgraph_st {
-    std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-};
-
 /* The nodes in an order that they may be done in, and from which node each was made. */
 struct CUgraphExec_st {
     struct step {
@@ -27,60 +16,6 @@ struct CUgraphExec_st {
 
 namespace cucc
 {
-static int strict_captures; /* under the state's lock */
-
-/* What a thread captures from cudaStreamPerThread goes through a stream of its own. */
-static thread_local cudaStream_t stand_in;
-
-cudaStream_t captured(cudaStream_t stream)
-{
-    return stream == cudaStreamPerThread && stand_in ? stand_in : stream;
-}
-
-bool is_capturing(cudaStream_t stream)
-{
-    stream = captured(stream);
-    return !is_default_stream(stream) && stream->capture;
-}
-
-bool any_strict_capture()
-{
-    return strict_captures > 0;
-}
-
-void spoil_capture(cudaStream_t stream)
-{
-    if (is_capturing(stream)) captured(stream)->capture->invalid = true;
-}
-
-cudaError_t refuse_capture(cudaStream_t stream)
-{
-    if (!is_capturing(stream)) return cudaSuccess;
-    spoil_capture(stream);
-    return failed(cudaErrorStreamCaptureUnsupported);
-}
-
-static cudaGraphNode_t new_node(cudaGraph_t graph, cudaGraphNodeType type,
-                                std::function<void()> work)
-{
-    graph->nodes.emplace_back(new CUgraphNode_st{type, work, {}, {}});
-    return graph->nodes.back().get();
-}
-
-cudaGraphNode_t capture_node(cudaStream_t stream, std::function<void()> work,
-                             cudaGraphNodeType type)
-{
-    stream = captured(stream);
-    if (stream->capture->invalid) {
-        failed(cudaErrorStreamCaptureInvalidated);
-        return nullptr;
-    }
-    cudaGraphNode_t node = new_node(stream->capture->graph, type, work);
-    node->after = stream->tail;
-    stream->tail = {node};
-    return node;
-}
-
 static bool has_node(cudaGraph_t graph, cudaGraphNode_t node)
 {
     for (auto &n : graph->nodes)
@@ -166,7 +101,7 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph, const cuda
     if (!node || !graph || (count && !after)) return failed(cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
         if (!has_node(graph, after[i])) return failed(cudaErrorInvalidValue);
-    *node = new_node(graph, type, work);
+    *node = graph->add(type, work);
     (*node)->after.assign(after, after + count);
     return cudaSuccess;
 }
@@ -204,15 +139,15 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 {
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
-    if (stream == cudaStreamPerThread && !stand_in)
-        if (cudaError_t error = cudaStreamCreate(&stand_in)) return error;
+    if (stream == cudaStreamPerThread && !capture_stand_in)
+        if (cudaError_t error = cudaStreamCreate(&capture_stand_in)) return error;
     stream = captured(stream);
     if (is_default_stream(stream)) return failed(cudaErrorStreamCaptureUnsupported);
     if (stream->capture) return failed(cudaErrorIllegalState);
     finish(stream);
     state_lock lock(state().lock);
     bool strict = mode != cudaStreamCaptureModeRelaxed;
-    strict_captures += strict;
+    state().strict_captures += strict;
     stream->capture.reset(new cucc_capture{new CUgraph_st, stream, strict, false, {}});
     stream->tail.clear();
     return cudaSuccess;
@@ -254,12 +189,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     bool joined;
     {
         state_lock lock(state().lock);
-        strict_captures -= capture->strict;
+        state().strict_captures -= capture->strict;
         joined = leave_capture(capture);
     }
-    if (stream == stand_in) {
-        cudaStreamDestroy(stand_in);
-        stand_in = nullptr;
+    if (stream == capture_stand_in) {
+        cudaStreamDestroy(capture_stand_in);
+        capture_stand_in = nullptr;
     }
     if (joined && !capture->invalid) {
         *graph = capture->graph;
@@ -311,7 +246,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
     std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
     *clone = new CUgraph_st;
     for (auto &n : original->nodes) {
-        cudaGraphNode_t copy = new_node(*clone, n->type, n->work);
+        cudaGraphNode_t copy = (*clone)->add(n->type, n->work);
         copy->kernel = n->kernel;
         copies[n.get()] = copy;
     }

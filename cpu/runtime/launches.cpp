@@ -88,11 +88,9 @@ static int resident_blocks(unsigned int threads, size_t dynamic_shared)
 
 static bool all_resident(const launch_request &r)
 {
-    int processors;
-    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device))
-        return false;
     int blocks = resident_blocks(r.block.x * r.block.y * r.block.z, r.dynamic_shared);
-    return (uint64_t)r.grid.x * r.grid.y * r.grid.z <= (uint64_t)blocks * (uint64_t)processors;
+    return (uint64_t)r.grid.x * r.grid.y * r.grid.z <=
+           (uint64_t)blocks * (uint64_t)environment().processors();
 }
 
 #ifdef CUCC_CHECK
@@ -403,12 +401,6 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, cudaFuncCache preference)
     return enter();
 }
 
-cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, cudaSharedMemConfig config)
-{
-    if (!kernel) return failed(cudaErrorInvalidValue);
-    return cudaDeviceSetSharedMemConfig(config);
-}
-
 static cudaError_t launch_by_address(const launch_request &request, void **arguments)
 {
     kernel_record record;
@@ -492,13 +484,11 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic_shared, co
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
                                            const cudaLaunchConfig_t *config)
 {
-    int processors;
     if (!clusters || !kernel || !config) return failed(cudaErrorInvalidValue);
-    if (cudaError_t error =
-            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device))
-        return error;
+    if (cudaError_t error = check_device(current_device)) return error;
     dim3 c = cluster_of_launch(configured(config, kernel)), b = config->blockDim;
-    int blocks = resident_blocks(b.x * b.y * b.z, config->dynamicSmemBytes) * processors;
+    int blocks =
+        resident_blocks(b.x * b.y * b.z, config->dynamicSmemBytes) * environment().processors();
     *clusters = blocks / (int)(c.x * c.y * c.z);
     return cudaSuccess;
 }

@@ -64,7 +64,7 @@ void release_bytes(void *memory)
     host_waits_for_all();
     check_release(memory);
 #else
-    if (!end_sharing(memory)) give_pages(memory);
+    if (!state().end_sharing || !state().end_sharing(memory)) give_pages(memory);
 #endif
 }
 

@@ -18,6 +18,8 @@ struct memory_handle {
 static_assert(sizeof(memory_handle) <= sizeof(cudaIpcMemHandle_t), "a handle has 64 bytes");
 static const char event_mark[16] = "cucc's event";
 
+static bool end_sharing(void *memory);
+
 /* Files of this process, by the address of their memory; a file's name goes when its memory is freed, or
  * with the process. */
 struct shared_files {
@@ -26,6 +28,10 @@ struct shared_files {
     std::map<void *, size_t> opened; /* bytes of what other processes made */
     int made = 0;
 
+    shared_files()
+    {
+        state().end_sharing = end_sharing;
+    }
     ~shared_files()
     {
         for (auto &file : own)
@@ -64,7 +70,7 @@ static bool share(void *memory, memory_handle &handle)
     return mapped != MAP_FAILED;
 }
 
-bool end_sharing(void *memory)
+static bool end_sharing(void *memory)
 {
     std::lock_guard<std::mutex> lock(files().lock);
     auto other = files().opened.find(memory);

@@ -1,6 +1,10 @@
-/* What the parts of the CPU runner's runtime share: those of the runtime API (state.h),
- * environment.cpp (the variables CUCC_*), blocks.cpp and workers.cpp (run the blocks of a launch) and
- * counts.cpp (loads and stores, --count only). */
+/* What the parts of the CPU runner's runtime share. Each calls those before it alone: environment.cpp (the
+ * variables CUCC_*); those that run the blocks of a launch (worker.h): faults.cpp, fibers.cpp, shared.cpp,
+ * blocks.cpp, workers.cpp; those of the runtime API (state.h): state.cpp, heap.cpp, streams.cpp, memory.cpp,
+ * processes.cpp, copies.cpp, textures.cpp, launches.cpp, graphs.cpp, devices.cpp.
+ *
+ * The folder runtime/ does what the headers declare: the runtime API, and the threads of kernels. What is to
+ * be watched it tells the functions of watch.h. Uses: include/. Used by: check/, libraries/. */
 #ifndef CUCC_RUNTIME_H
 #define CUCC_RUNTIME_H
 
@@ -76,7 +80,7 @@ struct launch_state {
     launch_check *check = nullptr; /* --check and --report only */
 };
 
-/* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
+/* workers.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
 void run_blocks(launch_state &launch);
 void watch_signals(); /* workers.cpp; of the calling thread, what the processor refuses */
 bool inside_kernel();
@@ -105,17 +109,17 @@ struct settings {
     uint64_t order_seed = 0;
     bool late_streams = false;
     uint64_t late_seed = 1;
+
+    int processors() const
+    {
+        return gpu.processors ? gpu.processors : workers;
+    }
 };
 const settings &environment();
 /* memory.cpp: a library may write to what this points to. */
 void given_to_library(const void *pointer);
 
 bool planted(const char *kind); /* whether this call of that kind is to fail */
-
-/* counts.cpp */
-access_counts take_counts(); /* of this OS thread, since the last call */
-void add(access_counts &sum, const access_counts &more);
-void add_counts(const char *kernel, const access_counts &counts);
 } // namespace cucc
 
 #endif

@@ -1,6 +1,5 @@
-/* What the parts of the runtime API share: its state, its checks and the queues of streams.
- * devices.cpp holds the state; memory.cpp, copies.cpp, streams.cpp, launches.cpp and textures.cpp
- * hold a subject each. */
+/* What the parts of the runtime API share: its state, its checks and the queues of streams. state.cpp holds
+ * the state; the other parts hold a subject each. */
 #ifndef CUCC_STATE_H
 #define CUCC_STATE_H
 
@@ -87,6 +86,12 @@ struct runtime_state {
     std::mutex launching;
     std::vector<symbol_images> symbols;
     int active_device = 0;
+
+    int strict_captures = 0; /* that leave no way for the default stream */
+
+    /* Called before memory is freed, once processes share some: processes.cpp. True: another process made
+     * the memory, and it is gone. */
+    bool (*end_sharing)(void *memory) = nullptr;
 };
 
 extern thread_local int current_device;
@@ -94,14 +99,14 @@ extern thread_local cudaError_t last_error;
 
 runtime_state &state();
 using state_lock = std::lock_guard<std::recursive_mutex>;
-void report_leaks();
 
-/* ---- errors and devices: devices.cpp --------------------------------------------------------- */
+/* ---- errors and devices: state.cpp ----------------------------------------------------------- */
 
 cudaError_t failed(cudaError_t error);
 cudaError_t enter(); /* what each call that needs a device begins with */
 cudaError_t check_device(int device);
 cudaError_t fail_for_good(cudaError_t error);
+void activate(int device);
 
 /* ---- memory: memory.cpp ---------------------------------------------------------------------- */
 
@@ -154,7 +159,6 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
 cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void *from,
                     size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                     cudaStream_t stream);
-void activate(int device);
 
 /* Copies wait for kernels that other host threads run: variables of the device may be among what
  * is copied, and must be those of the current device. */
@@ -190,7 +194,25 @@ struct late_work {
     std::shared_ptr<recording> after;
 };
 
-/* A capture: streams that write down what they are given instead of doing it (graphs.cpp). */
+/* A graph: nodes of work, and what each comes after. */
+struct CUgraphNode_st {
+    cudaGraphNodeType type;
+    std::function<void()> work;
+    std::vector<cudaGraphNode_t> after;
+    cudaKernelNodeParams kernel; /* as given; the pointers are the program's */
+};
+
+struct CUgraph_st {
+    std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+
+    cudaGraphNode_t add(cudaGraphNodeType type, std::function<void()> work)
+    {
+        nodes.emplace_back(new CUgraphNode_st{type, work, {}, {}});
+        return nodes.back().get();
+    }
+};
+
+/* A capture: streams that write down what they are given instead of doing it. */
 struct cucc_capture {
     cudaGraph_t graph;
     cudaStream_t origin;
@@ -234,19 +256,18 @@ using late_lock = std::lock_guard<std::recursive_mutex>;
 
 late_streams &late();
 bool is_default_stream(cudaStream_t stream);
-cudaStream_t captured(cudaStream_t stream); /* what a capture of cudaStreamPerThread takes for it */
 cudaError_t check_stream(cudaStream_t stream);
 cudaError_t check_event(cudaEvent_t event);
 cudaError_t check_pool(cudaMemPool_t pool);
-bool end_sharing(void *memory); /* before it is freed; true: another process made it, it is gone */
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work,
                     cudaGraphNodeType type = cudaGraphNodeTypeKernel);
 void finish(cudaStream_t stream);
 void wait_for_blocking(cudaStream_t default_stream);
 void finish_all();
 
-/* ---- graphs: graphs.cpp ---------------------------------------------------------------------- */
-
+/* Of streams that write down what they are given. */
+extern thread_local cudaStream_t capture_stand_in; /* for cudaStreamPerThread */
+cudaStream_t captured(cudaStream_t stream); /* what a capture of cudaStreamPerThread takes for it */
 bool is_capturing(cudaStream_t stream);
 bool any_strict_capture();
 void spoil_capture(cudaStream_t stream);         /* if there is one, its end fails */

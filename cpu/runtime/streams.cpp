@@ -26,6 +26,54 @@ cudaError_t check_event(cudaEvent_t event)
     return state().events.count(event) ? cudaSuccess : failed(cudaErrorInvalidResourceHandle);
 }
 
+/* ---- captures -------------------------------------------------------------------------------- */
+
+thread_local cudaStream_t capture_stand_in;
+
+cudaStream_t captured(cudaStream_t stream)
+{
+    return stream == cudaStreamPerThread && capture_stand_in ? capture_stand_in : stream;
+}
+
+bool is_capturing(cudaStream_t stream)
+{
+    stream = captured(stream);
+    return !is_default_stream(stream) && stream->capture;
+}
+
+bool any_strict_capture()
+{
+    return state().strict_captures > 0;
+}
+
+void spoil_capture(cudaStream_t stream)
+{
+    if (is_capturing(stream)) captured(stream)->capture->invalid = true;
+}
+
+cudaError_t refuse_capture(cudaStream_t stream)
+{
+    if (!is_capturing(stream)) return cudaSuccess;
+    spoil_capture(stream);
+    return failed(cudaErrorStreamCaptureUnsupported);
+}
+
+cudaGraphNode_t capture_node(cudaStream_t stream, std::function<void()> work,
+                             cudaGraphNodeType type)
+{
+    stream = captured(stream);
+    if (stream->capture->invalid) {
+        failed(cudaErrorStreamCaptureInvalidated);
+        return nullptr;
+    }
+    cudaGraphNode_t node = stream->capture->graph->add(type, work);
+    node->after = stream->tail;
+    stream->tail = {node};
+    return node;
+}
+
+/* ---- streams that advance late --------------------------------------------------------------- */
+
 late_streams &late()
 {
     static late_streams *l = new late_streams;

@@ -1,25 +1,9 @@
-/* What --check and --report watch: where blocks.cpp, workers.cpp, memory.cpp and the other parts tell what
- * happens. Without -DCUCC_CHECK all of these are empty.
- *
- * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
- * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
- * check_races.cpp    what a race is told as, and what would order it
- * check_copies.cpp   asynchronous copies that nobody has waited for
- * check_streams.cpp  what streams know of one another
- * check_hooks.cpp    what instrumented code calls at each access
- * check_host.cpp     errors that nobody looked at, and what the host reads too early
- * check_functions.cpp  functions and virtual functions of the host in kernels, too many constants
- * check_lines.cpp    messages, with addresses of code turned into lines
- * check_report.cpp   sectors, banks, divergence, occupancy: --report
- * check_page.h       a page of all that, with drawings: --html; it lists its files */
+/* What the runtime tells as it happens, and asks: --check, --report, --count, and what is left at exit. The
+ * folder check/ has these functions; without -DCUCC_CHECK most of them are empty. */
 #ifndef CUCC_WATCH_H
 #define CUCC_WATCH_H
 
-#ifdef CUCC_CHECK
-#include "worker.h"
-#else /* what only tells is the same in every mode (cucc builds it once) */
 #include "runtime.h"
-#endif
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,6 +23,14 @@ struct compiled_options {
     const char *page;    /* file for the page of --report; empty: a table */
     const char *include; /* the runner's own headers, which no message names */
 };
+
+/* At exit (--sanitize, --check, --report). */
+void report_leaks();
+
+/* Loads and stores (--count). */
+access_counts take_counts(); /* of this OS thread, since the last call */
+void add(access_counts &sum, const access_counts &more);
+void add_counts(const char *kernel, const access_counts &counts);
 
 #ifdef CUCC_CHECK
 extern "C" const compiled_options cucc_options;
@@ -64,8 +56,7 @@ void watch_symbol(void *address, size_t size, bool managed, bool constant);
 void mark_written(const void *to, size_t size);
 void copy_written(void *to, const void *from, size_t size, uint32_t code);
 void open_shared(worker &w, char *address, size_t size);
-void close_shared(worker &w);  /* a launch begins */
-void forget_shared(worker &w); /* a block begins */
+void close_shared(worker &w); /* a launch begins */
 
 /* The host. */
 void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
@@ -95,10 +86,7 @@ void host_asks_for_time(const recording &event);
 
 /* A callback comes after what was put into its stream before it, and before the rest: what it does itself
  * counts as done at the time of the call that BEGAN it. */
-inline uint64_t host_calls_back()
-{
-    return host_now();
-}
+uint64_t host_calls_back();
 struct called_back {
     called_back(cudaStream_t stream, uint64_t begun);
     ~called_back();

@@ -1,6 +1,6 @@
 /* A worker is an OS thread that runs blocks, one after another, the threads of a block as fibers. Used
- * by the files that run them: blocks.cpp (threads, barriers, warps), fibers.cpp (stacks), shared.cpp
- * (shared memory) and workers.cpp (launches). */
+ * by the files that run them: faults.cpp, fibers.cpp (stacks), shared.cpp (shared memory), blocks.cpp
+ * (threads, barriers, warps) and workers.cpp (launches). */
 #ifndef CUCC_WORKER_H
 #define CUCC_WORKER_H
 

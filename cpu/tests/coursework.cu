@@ -3,7 +3,12 @@
 #include <device_launch_parameters.h>
 #include <cuda_runtime.h>
 #include <vector_types.h>
+#include <crt/device_double_functions.h>
+#include <crt/device_functions.h> /* development environments write these */
+#include <crt/math_functions.h>
+#include <sm_60_atomic_functions.hpp>
 #include <vector_functions.h>
+#include <vector_functions.hpp>
 #include <stdio.h>
 
 static int failures, made, gone;

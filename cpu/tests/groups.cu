@@ -7,6 +7,7 @@
 #include <cooperative_groups/scan.h>
 #include <cuda/atomic>
 #include <cuda/pipeline>
+#include <cuda_pipeline.h>
 #include <mma.h>
 #include <string.h>
 
@@ -381,6 +382,68 @@ template <class T, class A, int m, int n, int k> static void check_product(void)
     cudaFree(c);
 }
 
+/* The same by PTX: 16 x 8 x K, of which the first 7 rows of A come by an asynchronous copy, and zeros. */
+template <int k> __global__ void by_registers(const half *a, const half *b, float *c)
+{
+    __shared__ __align__(16) half left[16][k], right[k][8];
+    int lane = threadIdx.x;
+    unsigned int x[4], y[2];
+    float sum[4] = {1, 2, 3, 4};
+    for (int e = lane; e < 8 * k; e += 32) right[e / 8][e % 8] = b[e];
+    for (int e = lane; e < 2 * k; e += 32)
+        __pipeline_memcpy_async((half *)left + 8 * e, a + (e < 7 * k / 8 ? 8 * e : 0), 16,
+                                e < 7 * k / 8 ? 0 : 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    if (k == 16) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                     : "l"(__cvta_generic_to_shared(&left[lane % 16][lane / 16 * 8])));
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2 + 16];"
+                     : "=r"(y[0]), "=r"(y[1])
+                     : "l"(__cvta_generic_to_shared(&right[lane % 16][0]) - 16));
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                     : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+    } else {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared::cta.b16 {%0, %1}, [%2];"
+                     : "=r"(x[0]), "=r"(x[1])
+                     : "l"(__cvta_generic_to_shared(&left[lane % 16][0])));
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                     : "=r"(y[0])
+                     : "l"(__cvta_generic_to_shared(&right[lane % 8][0])));
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(x[0]), "r"(x[1]), "r"(y[0]));
+    }
+    for (int e = 0; e < 4; e++) c[(e / 2 * 8 + lane / 4) * 8 + lane % 4 * 2 + e % 2] = sum[e];
+}
+
+template <int k> static void check_registers(void)
+{
+    half *a = managed<half>(7 * k), *b = managed<half>(8 * k); /* of A there is no more */
+    float *c = managed<float>(128);
+    bool right = true;
+    for (int e = 0; e < 7 * k; e++) a[e] = (half)(e % 13 - 6.0f);
+    for (int e = 0; e < 8 * k; e++) b[e] = (half)(e % 7 - 3.0f);
+    by_registers<k><<<1, 32>>>(a, b, c);
+    CHECK(done());
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 8; j++) {
+            float sum = 1.0f + (float)(i / 8 * 2 + j % 2);
+            for (int l = 0; l < k && i < 7; l++) sum += (float)a[i * k + l] * (float)b[l * 8 + j];
+            right &= c[i * 8 + j] == sum;
+        }
+    CHECK(right);
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(c);
+}
+
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 __global__ void waits_alone(void)
@@ -425,6 +488,8 @@ int main(int argc, char **argv)
     check_product<float, __nv_bfloat16, 8, 32, 16>();
     check_product<int, signed char, 16, 16, 16>();
     check_product<double, double, 8, 8, 4>();
+    check_registers<16>();
+    check_registers<8>();
     printf("%d failures\n", failures);
     return failures > 0;
 }

@@ -7,7 +7,11 @@
 #include <cuda/std/mdspan>
 #include <cuda/std/utility>
 #include <cuda_fp16.h>
+#include <cublas_api.h>
 #include <curand_kernel.h> /* curand.h comes with it */
+#include <curand_normal.h>
+#include <curand_philox4x32_x.h>
+#include <curand_uniform.h>
 #include <vector>
 #include <string.h>
 
@@ -306,6 +310,51 @@ static void check_others(cublasHandle_t handle)
     for (void *memory : all) cudaFree(memory);
 }
 
+/* Batches of LU: the second matrix has a zero in its first place, the third is singular in its second column. */
+static void check_factors(cublasHandle_t handle)
+{
+    const int n = 5, lda = 6, count = 3;
+    double *all = random_matrix<double>(lda * n * count),
+           *before = managed<double>(lda * n * count), *inverse = managed<double>(n * n * count),
+           *b = managed<double>(n * count), **a = managed<double *>(count),
+           **c = managed<double *>(count), **x = managed<double *>(count);
+    int *pivots = managed<int>(n * count), *info = managed<int>(count), host = 1;
+    all[lda * n] = 0;
+    for (int i = 0; i < n; i++) all[2 * lda * n + lda + i] = 0;
+    for (int i = 0; i < lda * n * count; i++) before[i] = all[i];
+    for (int i = 0; i < count; i++) {
+        a[i] = all + i * lda * n;
+        c[i] = inverse + i * n * n;
+        x[i] = b + i * n;
+    }
+    CHECK(cublasDgetrfBatched(handle, n, a, lda, pivots, info, count) == CUBLAS_STATUS_SUCCESS &&
+          done() && info[0] == 0 && info[1] == 0 && info[2] == 2 && pivots[n] > 1);
+    CHECK(cublasDgetriBatched(handle, n, a, lda, pivots, c, n, info, count) ==
+              CUBLAS_STATUS_SUCCESS &&
+          done() && info[0] == 0 && info[2] == 2);
+    for (int transposed = 0; transposed < 2; transposed++) {
+        for (int i = 0; i < n * count; i++) b[i] = i + 1;
+        CHECK(cublasDgetrsBatched(handle, transposed ? CUBLAS_OP_T : CUBLAS_OP_N, n, 1, a, lda,
+                                  pivots, x, n, &host, 2) == CUBLAS_STATUS_SUCCESS &&
+              done() && host == 0);
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < n; i++) {
+                const double *m = before + k * lda * n;
+                double sum = 0, unit = 0;
+                for (int j = 0; j < n; j++) {
+                    sum += m[transposed ? i * lda + j : j * lda + i] * x[k][j];
+                    unit += m[j * lda + i] * c[k][2 * n + j];
+                }
+                CHECK(fabs(sum - (k * n + i + 1)) < 1e-9 && fabs(unit - (i == 2)) < 1e-9);
+            }
+    }
+    CHECK(cublasDgetrsBatched(handle, CUBLAS_OP_N, n, 1, a, n - 1, pivots, x, n, &host, 2) ==
+              CUBLAS_STATUS_INVALID_VALUE &&
+          host == -5);
+    void *memory[] = {all, before, inverse, b, a, c, x, pivots, info};
+    for (void *piece : memory) cudaFree(piece);
+}
+
 /* More than one tile and one panel in each direction, with a remainder. */
 static void check_tiles(cublasHandle_t handle)
 {
@@ -428,6 +477,7 @@ int main()
     check_products<float>(handle);
     check_products<double>(handle);
     check_others(handle);
+    check_factors(handle);
     check_tiles(handle);
     check_capture(handle);
     cublasLtHandle_t light;

@@ -138,6 +138,7 @@ if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
 #include <thrust/functional.h>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
+#include <thrust/sort.h>
 #include <stdio.h>
 __global__ void sum(const int *x, int *all)
 {
@@ -151,7 +152,10 @@ int main()
     int *x, is;
     if (cudaMallocManaged(&x, 65 * sizeof *x)) return 1;
     auto first = thrust::make_counting_iterator(0);
-    thrust::for_each(thrust::device, first, first + 64, [=] __host__ __device__(int i) { x[i] = 2 * i; });
+    auto twos = thrust::make_constant_iterator(2);
+    thrust::sequence(thrust::device, x, x + 64);
+    if (*thrust::max_element(thrust::device, x, x + 64) != 63) return 1;
+    thrust::for_each(thrust::device, first, first + 64, [=] __host__ __device__(int i) { x[i] *= twos[i]; });
     sum<<<1, 64>>>(x, x + 64);
     if (cudaDeviceSynchronize()) return 1;
     is = x[64];

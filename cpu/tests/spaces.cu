@@ -88,6 +88,25 @@ struct pair {
     }
 };
 int pair::made;
+
+/* Members of a class within a class are no variables, whether it has a name or not. */
+struct unnamed {
+    union {
+        struct {
+            int u, v;
+        };
+        int w[2];
+    };
+    __host__ __device__ unnamed(int u, int v)
+    {
+        this->u = u;
+        this->v = v;
+    }
+    __host__ __device__ int operator[](int i) const
+    {
+        return w[i];
+    }
+};
 int pair::square(int x) const
 {
     return x * a;
@@ -186,7 +205,7 @@ __global__ void right(int *p, float *f, pair q, pair *r, int rows)
     __shared__ pair shared;
     shared.a = 3;
     auto outer = [=](int x) { return rows + x; };
-    p[5] = outer(2);
+    p[5] = outer(2) + unnamed(3, 4)[1];
 }
 
 __global__ void wrong(int *p, float *f, pair q, pair *r)

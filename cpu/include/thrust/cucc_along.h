@@ -6,6 +6,7 @@
 
 #include <thrust/execution_policy.h>
 #include <thrust/functional.h>
+#include <thrust/iterator/constant_iterator.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
@@ -15,6 +16,12 @@
 #include <thrust/memory.h>
 #include <thrust/pair.h>
 #include <thrust/tuple.h>
+#if __has_include(<thrust/zip_function.h>) /* Debian's Thrust is older */
+#include <thrust/zip_function.h>
+#endif
+#if __has_include(<thrust/iterator/tabulate_output_iterator.h>)
+#include <thrust/iterator/tabulate_output_iterator.h>
+#endif
 #include <cub/cub.cuh>
 
 #endif

@@ -6,4 +6,7 @@
 #include_next <thrust/sort.h>
 #undef CUCC_THRUST_WITHIN
 #include "cucc_along.h"
+#include <thrust/extrema.h>
+#include <thrust/sequence.h>
+#include <thrust/transform_reduce.h>
 #endif

@@ -49,6 +49,10 @@ __global__ void right_heap(int *out, int n)
     out[threadIdx.x] = own[n - 1];
     free(own);
 }
+__global__ void right_nothing(int *out, const int *fresh, size_t bytes)
+{
+    memcpy(out + N - 1 - threadIdx.x, fresh + threadIdx.x, bytes); /* none */
+}
 __global__ void shared_past(int *out, int)
 {
     __shared__ int s[N];
@@ -211,6 +215,7 @@ int main(int count, char **words)
     KERNEL(far_past, 1, N, 0, out, N)
     KERNEL(heap_past, 1, N, 0, out, N + 1)
     KERNEL(right_heap, 1, N, 0, out, N + 1)
+    KERNEL(right_nothing, 1, N, 0, out, fresh, 0)
     KERNEL(a_row_below, 17, 16, 0, out, 16)
     KERNEL(shared_past, 1, N, 0, out, 0)
     KERNEL(shared_row, 1, N, 0, out, 0)
