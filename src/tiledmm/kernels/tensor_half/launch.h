@@ -161,19 +161,18 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
 }
 
-/* The map of an operand: lines by k of each product, in boxes of 64 elements that are neighbours in
-   memory, and `high` of the other kind. 0 if the driver refuses. */
-static inline int tmm__xhalf_make_map(tmm__half_map *map, const TMM_TYPE *X, long long lines,
-                                      long long K, long long ld, int turned, long long stride,
-                                      long long batch, int high)
+/* The map of op(A) or op(B), which lies at X: lines by k of each product, in boxes of 64 elements that are
+   neighbours in memory, and `high` of the other kind. 0 if the driver refuses. */
+static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p, int is_B,
+                                      const TMM_TYPE *X, long long ld, int high)
 {
     enum { HALF = 6, BFLOAT16 = 9, SWIZZLE_128B = 3, PROMOTION_256B = 3 }; /* of cuda.h */
-    const unsigned long long sizes[] = {(unsigned long long)(turned ? lines : K),
-                                        (unsigned long long)(turned ? K : lines),
-                                        (unsigned long long)(stride > 0 ? batch : 1)};
-    const unsigned long long strides[] = {2ull * ld, stride > 0 && batch > 1
-                                                         ? 2ull * stride
-                                                         : 2ull * ld * sizes[1]};
+    const long long lines = is_B ? p->N : p->M, stride = is_B ? p->strideB : p->strideA;
+    const int turned = (is_B ? p->rsB : p->csA) != 1, next = p->batch > 1 && stride > 0;
+    const unsigned long long sizes[] = {(unsigned long long)(turned ? lines : p->K),
+                                        (unsigned long long)(turned ? p->K : lines),
+                                        next ? p->batch : 1};
+    const unsigned long long strides[] = {2ull * ld, next ? 2ull * stride : 2ull * ld * sizes[1]};
     const unsigned box[] = {64, (unsigned)high, 1}, steps[] = {1, 1, 1};
     return tmm__xmap_maker()(map, TMM__HALF_TENSOR == 1 ? HALF : BFLOAT16, 3, (void *)X, sizes,
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
@@ -224,11 +223,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
-    *missing =
-        !tmm__xhalf_make_map(&maps[0], A, p->M, p->K, lda, turned_A, job.next_A ? p->strideA : 0,
-                             p->batch, turned_A ? 64 : 128) ||
-        !tmm__xhalf_make_map(&maps[1], B, p->N, p->K, ldb, turned_B, job.next_B ? p->strideB : 0,
-                             p->batch, turned_B ? 64 : plan->tile_n / 2);
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, A, lda, turned_A ? 64 : 128) ||
+               !tmm__xhalf_make_map(&maps[1], p, 1, B, ldb, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;

@@ -15,7 +15,12 @@
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* What TMA knows of an operand: a CUtensorMap of the driver. And the product; K in slices. */
-typedef struct alignas(64) tmm__half_map {
+#ifdef __CUCC__ /* for which g++ notes that an ABI has changed; it has no TMA */
+#define TMM__MAP_ALIGN 16
+#else
+#define TMM__MAP_ALIGN 64
+#endif
+typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
     unsigned long long words[16];
 } tmm__half_map;
 typedef struct tmm__half_job {
