@@ -1821,7 +1821,9 @@ typedef struct tmm__costs {
         double add;   /* and of partial tiles */
     } thin;
     /* KERNEL TENSOR HALF. */
-    tmm__block_costs half[TMM__TUNED_HALF];
+    tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
+    /* By wgmma: once, a step of 64 k of a tile, and the tile. */
+    double half_wgmma[TMM__TUNED_HALF][3];
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2129,6 +2131,11 @@ static const tmm__costs tmm__measured = {
         /* half */
         {2000, 800, {11, 6.6, 6.5, 6.5}, 0, 0, 0},
         {1500, 300, {5.2, 3, 2.2, 1.8}, 0, 0, 0},
+    },
+    {
+        /* half by wgmma */
+        {3000, 560, 2500},
+        {3000, 300, 1500},
     },
     {
         /* int8 */
@@ -3008,29 +3015,39 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xglobal_plan TMM_FN(gemm__global_plan)
 #define tmm__xhalves      TMM_FN(gemm__halves)
 
-#define tmm__xint8_best      TMM_FN(gemm__int8_best)
-#define tmm__xint8_by_wgmma  TMM_FN(gemm__int8_by_wgmma)
-#define tmm__xint8_competes  TMM_FN(gemm__int8_competes)
-#define tmm__xint8_convert   TMM_FN(gemm__int8_convert)
-#define tmm__xint8_fp64      TMM_FN(gemm__int8_fp64)
-#define tmm__xint8_instance  TMM_FN(gemm__int8_instance)
-#define tmm__xhalf__instance TMM_FN(gemm__half_instance)
-#define tmm__xhalf_begin     TMM_FN(half_begin)
-#define tmm__xhalf_chunk     TMM_FN(half_chunk)
-#define tmm__xhalf_copy      TMM_FN(half_copy)
-#define tmm__xhalf_lines     TMM_FN(half_lines)
-#define tmm__xhalf_load      TMM_FN(half_load)
-#define tmm__xhalf_mma       TMM_FN(half_mma)
-#define tmm__xint8_launch    TMM_FN(gemm__int8_launch)
-#define tmm__xint8_multiply  TMM_FN(gemm__int8_multiply)
-#define tmm__xint8_part      TMM_FN(int8_part)
-#define tmm__xint8_parts     TMM_FN(gemm__int8_parts)
-#define tmm__xint8_place     TMM_FN(gemm__int8_place)
-#define tmm__xint8_plan      TMM_FN(gemm__int8_plan)
-#define tmm__xint8_prepare   TMM_FN(gemm__int8_prepare)
-#define tmm__xint8_products  TMM_FN(gemm__int8_products)
-#define tmm__xint8_run       TMM_FN(gemm__int8_run)
-#define tmm__xint8_takes     TMM_FN(gemm__int8_takes)
+#define tmm__xint8_best       TMM_FN(gemm__int8_best)
+#define tmm__xint8_by_wgmma   TMM_FN(gemm__int8_by_wgmma)
+#define tmm__xint8_competes   TMM_FN(gemm__int8_competes)
+#define tmm__xint8_convert    TMM_FN(gemm__int8_convert)
+#define tmm__xint8_fp64       TMM_FN(gemm__int8_fp64)
+#define tmm__xint8_instance   TMM_FN(gemm__int8_instance)
+#define tmm__xhalf__instance  TMM_FN(gemm__half_instance)
+#define tmm__xhalf__wgmma     TMM_FN(gemm__half_wgmma_instance)
+#define tmm__xhalf_align      TMM_FN(gemm__half_align)
+#define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
+#define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
+#define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
+#define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
+#define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
+#define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
+#define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
+#define tmm__xmap_maker       TMM_FN(gemm__map_maker)
+#define tmm__xhalf_begin      TMM_FN(half_begin)
+#define tmm__xhalf_chunk      TMM_FN(half_chunk)
+#define tmm__xhalf_copy       TMM_FN(half_copy)
+#define tmm__xhalf_lines      TMM_FN(half_lines)
+#define tmm__xhalf_load       TMM_FN(half_load)
+#define tmm__xhalf_mma        TMM_FN(half_mma)
+#define tmm__xint8_launch     TMM_FN(gemm__int8_launch)
+#define tmm__xint8_multiply   TMM_FN(gemm__int8_multiply)
+#define tmm__xint8_part       TMM_FN(int8_part)
+#define tmm__xint8_parts      TMM_FN(gemm__int8_parts)
+#define tmm__xint8_place      TMM_FN(gemm__int8_place)
+#define tmm__xint8_plan       TMM_FN(gemm__int8_plan)
+#define tmm__xint8_prepare    TMM_FN(gemm__int8_prepare)
+#define tmm__xint8_products   TMM_FN(gemm__int8_products)
+#define tmm__xint8_run        TMM_FN(gemm__int8_run)
+#define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
@@ -3209,15 +3226,18 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
 #define tmm__gemm_int8_mma_copy  TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
 
-#define tmm__gemm_narrow    TMM__INSTANCE(gemm_narrow_, NARROW)
-#define tmm__gemm_outer     TMM__INSTANCE(gemm_outer_, OUTER)
-#define tmm__gemm_pipelined TMM__INSTANCE(gemm_pipelined, PIPELINED)
-#define tmm__gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm__gemm_skinny    TMM__INSTANCE(gemm_skinny_, SKINNY)
-#define tmm__gemm_small     TMM__INSTANCE(gemm_small_, SMALL)
-#define tmm__gemm_half      TMM__INSTANCE(gemm_half_, HALF)
-#define tmm__half_bytes     TMM__INSTANCE(half_bytes_, HALF)
-#define tmm__gemm_tensor    TMM__INSTANCE(gemm_tensor_, TENSOR)
+#define tmm__gemm_narrow      TMM__INSTANCE(gemm_narrow_, NARROW)
+#define tmm__gemm_outer       TMM__INSTANCE(gemm_outer_, OUTER)
+#define tmm__gemm_pipelined   TMM__INSTANCE(gemm_pipelined, PIPELINED)
+#define tmm__gemm_register    TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm__gemm_skinny      TMM__INSTANCE(gemm_skinny_, SKINNY)
+#define tmm__gemm_small       TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm__gemm_half_wgmma  TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
+#define tmm__half_wgmma_bytes TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
+#define tmm__xhalf_sum        TMM_FN(half_sum)
+#define tmm__gemm_half        TMM__INSTANCE(gemm_half_, HALF)
+#define tmm__half_bytes       TMM__INSTANCE(half_bytes_, HALF)
+#define tmm__gemm_tensor      TMM__INSTANCE(gemm_tensor_, TENSOR)
 
 #define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
 #define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
@@ -10411,9 +10431,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
-    !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE)
+   Uses: once/.
+   Used by: kernels/tensor_float/, kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) &&       \
+    !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -10541,6 +10563,332 @@ TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
         size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
         fragment[i] = ((const unsigned *)from)[lane % 4];
     }
+#endif
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
+   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+/* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
+#ifndef TMM__HALF_WGMMA_LIST
+#define TMM__HALF_WGMMA_LIST(_) \
+    _(1, 128x256, 256, 4)       \
+    _(2, 128x128, 128, 6)
+#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
+#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+/* Shared memory: the stages, to which 1024 bytes align, and 16 rows of 32 sums for each of 8 warps, 36
+   apart, so that rows lie in different banks. */
+#define TMM__HALF_WGMMA_BYTES(cols, stages) \
+    ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 16 * 36 * 4)
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
+/* What TMA knows of an operand: a CUtensorMap of the driver. And the product; K in slices. */
+#ifdef __CUCC__ /* for which g++ notes that an ABI has changed; it has no TMA */
+#define TMM__MAP_ALIGN 16
+#else
+#define TMM__MAP_ALIGN 64
+#endif
+typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
+    unsigned long long words[16];
+} tmm__half_map;
+typedef struct tmm__half_job {
+    long long M, N, ldc, batchC;
+    float alpha, beta;
+    float *partials;
+    int turned_A, turned_B; /* operands that do not lie along k */
+    int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
+    int pairs_down, across; /* tiles: those of a cluster lie above each other */
+    int cluster, steps, slices, items;
+} tmm__half_job;
+/* cuTensorMapEncodeTiled, which makes a map. */
+typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
+                              const unsigned long long *sizes, const unsigned long long *strides,
+                              const unsigned *box, const unsigned *steps, int interleave,
+                              int swizzle, int promotion, int fill);
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1107
+#define TMM__GRID_CONSTANT __grid_constant__ /* has an address that TMA can read */
+#else
+#define TMM__GRID_CONSTANT
+#endif
+
+/* An item of a block's list: a tile of a product, and a part of its k. */
+typedef struct tmm__half_item {
+    int row, col, product, slice, first, steps;
+} tmm__half_item;
+
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
+{
+    tmm__half_item at;
+    const int tiles = job->pairs_down * job->across, tile = item % tiles;
+    const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
+    const int high = min(8, job->pairs_down - band * 8);
+    at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
+    at.col = place / high * cols;
+    at.product = item / tiles / job->slices, at.slice = item / tiles % job->slices;
+    at.first = (int)((long long)job->steps * at.slice / job->slices);
+    at.steps = (int)((long long)job->steps * (at.slice + 1) / job->slices) - at.first;
+    return at;
+}
+
+#if TMM__WGMMA
+/* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
+   beyond the edges. Barriers there count (PTX ISA 9.7, "cp.async.bulk.tensor"). */
+TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
+                               unsigned barrier, int blocks)
+{
+    if (blocks == 1)
+        asm volatile(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+            "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+            : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+            ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+            "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
+            : "memory");
+}
+
+/* Arrives at the barrier that is at this place in block `rank` of the cluster. */
+TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+#define TMM__CLUSTER_MEETS()                                 \
+    asm volatile("barrier.cluster.arrive.release.aligned;\n" \
+                 "barrier.cluster.wait.acquire.aligned;" ::  \
+                     : "memory")
+
+/* c += a b by a warpgroup, 64 x `cols` x 16 from shared memory; operands that do not lie along k are
+   `turned`. Fragments of c: see tmm__wgmma. */
+#define TMM__TEN(t)                                                                              \
+    "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, " \
+    "%" #t "9, "
+#define TMM__H4(i)     "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
+#define TMM__H16(i)    TMM__H4(i), TMM__H4((i) + 4), TMM__H4((i) + 8), TMM__H4((i) + 12)
+#define TMM__H64(i)    TMM__H16(i), TMM__H16((i) + 16), TMM__H16((i) + 32), TMM__H16((i) + 48)
+#define TMM__H64_NAMES TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) TMM__TEN(4) TMM__TEN(5)
+#define TMM__HALF_PRODUCT(type, turns_a, turns_b)                                               \
+    do {                                                                                        \
+        if (cols == 256)                                                                        \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type           \
+                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)    \
+                             TMM__TEN(10)                                                       \
+                                 TMM__TEN(11) "%120, %121, %122, %123, %124, %125, "            \
+                                              "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
+                                              ", " turns_b ";\n}"                               \
+                         : TMM__H64(0), TMM__H64(64)                                            \
+                         : "l"(a), "l"(b));                                                     \
+        else                                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
+                         " {" TMM__H64_NAMES "%60, %61, %62, %63}, %64, %65, p, 1, 1, " turns_a \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H64(0)                                                          \
+                         : "l"(a), "l"(b));                                                     \
+    } while (0)
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
+   with *parity. The products of a stage run while the next one is awaited. */
+TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
+                                unsigned fulls, unsigned empties, int group, int cluster,
+                                const int count, const int cols, const int turned_A,
+                                const int turned_B)
+{
+    const int lane = threadIdx.x % 32;
+    int before = -1;
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const unsigned at = stages + *stage * ((128 + cols) * 128);
+        tmm__barrier_wait(fulls + 8 * *stage, *parity);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const unsigned long long a =
+                tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
+            const unsigned long long b =
+                tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
+                (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+            if (turned_A && turned_B)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+            else if (turned_A)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+            else if (turned_B)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+            else
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        }
+        TMM__WGMMA_COMMIT();
+        TMM__WGMMA_WAIT(1);
+        if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
+        before = *stage;
+        if (++*stage == count) *stage = 0, *parity ^= 1;
+    }
+    TMM__WGMMA_WAIT(0);
+    if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+#undef TMM__HALF_TYPE
+#endif
+
+#if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
+enum {
+    tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
+};
+static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
+              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
+static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
+              "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
+/* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
+   multiply, 64 rows of the tile each. A stage is 64 k:
+       A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+       B, COLS lines   the same; two boxes of lines, or COLS / 64
+   with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
+   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
+
+   A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
+   cores read B once for 64 rows: 40 KB of shared memory in 1024 clocks. For longer than some ms what
+   bounds it is power. */
+TMM_KERNEL void __launch_bounds__(384, 1)
+    tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
+                         const TMM__GRID_CONSTANT tmm__half_map map_B, TMM_OUT *__restrict__ C,
+                         const tmm__half_job job)
+{
+#if TMM__WGMMA
+    enum {
+        COLS = TMM__HALF_WGMMA_COLS,
+        STAGES = TMM__HALF_WGMMA_STAGES,
+        STAGE = (128 + COLS) * 128,
+        PITCH = 36
+    };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
+    const unsigned stages = base + skip;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    const int lane = threadIdx.x % 32, cluster = job.cluster;
+    const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
+    int stage = 0;
+    unsigned parity = 0;
+    if (threadIdx.x == 0) {
+        for (int n = 0; n < STAGES; n++) {
+            tmm__barrier_init(fulls + 8 * n, 1);
+            tmm__barrier_init(empties + 8 * n, 8 * cluster);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                         : "memory");
+    }
+    __syncthreads();
+    if (cluster > 1) TMM__CLUSTER_MEETS();
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
+        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
+            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
+            for (int step = 0; step < at.steps; step++) {
+                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                const int k = (at.first + step) * 64;
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
+                tmm__barrier_expect(barrier, STAGE);
+                if (job.turned_A) {
+                    tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
+                    tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
+                } else {
+                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+                }
+                for (int half = first; half < first + mine; half++) {
+                    const unsigned toB = to + 16384 + half * (COLS * 64);
+                    const int col = at.col + half * (COLS / 2);
+                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
+                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
+                                      (1 << cluster) - 1);
+                    if (!job.turned_B)
+                        tmm__half_box(toB, &map_B, k, col, zB, barrier, (1 << cluster) - 1);
+                }
+                if (++stage == STAGES) stage = 0, parity ^= 1;
+            }
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
+        float *own = (float *)(tmm__memory + skip + STAGES * STAGE) + warp * (16 * PITCH);
+        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
+            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            float sum[COLS / 2];
+#pragma unroll
+            for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
+            if (job.turned_A && job.turned_B)
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, STAGES, COLS, 1, 1);
+            else if (job.turned_A)
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, STAGES, COLS, 1, 0);
+            else if (job.turned_B)
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, STAGES, COLS, 0, 1);
+            else
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, STAGES, COLS, 0, 0);
+            /* 32 columns after 32 go through shared memory, so that a row's neighbours are stored
+               together: 16 lanes for each of two rows. */
+            const long long row0 = at.row + warp * 16, product = at.product;
+            float *partials = job.partials;
+            if (partials != NULL) partials += (product * job.slices + at.slice) * (job.M * job.N);
+            TMM_OUT *c = C + product * job.batchC;
+            const bool aligned =
+                ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
+#pragma unroll
+            for (int part = 0; part < COLS / 32; part++) {
+                __syncwarp();
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+#pragma unroll
+                    for (int h = 0; h < 2; h++)
+                        *(float2 *)&own[(lane / 4 + 8 * h) * PITCH + 8 * j + lane % 4 * 2] =
+                            make_float2(sum[part * 16 + 4 * j + 2 * h],
+                                        sum[part * 16 + 4 * j + 2 * h + 1]);
+                __syncwarp();
+                const long long col = at.col + part * 32 + lane % 16 * 2;
+                const unsigned mask = tmm__column_mask(col, 2, 0, job.N);
+#pragma unroll 4
+                for (int r = lane / 16; r < 16; r += 2) {
+                    const long long row = row0 + r, place = row * job.ldc + col;
+                    if (row >= job.M || mask == 0) continue;
+                    const float *two = &own[r * PITCH + lane % 16 * 2];
+                    if (partials != NULL) {
+                        for (int n = 0; n < 2; n++)
+                            if (mask >> n & 1) partials[row * job.N + col + n] = two[n];
+                        continue;
+                    }
+                    tmm__xouts2 old;
+                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, mask);
+                    tmm__xstore2(c + place, row, col, aligned, mask, (TMM_SCALAR)job.alpha,
+                                 (TMM_SCALAR)job.beta, old, two);
+                }
+            }
+        }
+    }
+    __syncwarp();
+    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
+#else
+    (void)map_A, (void)map_B, (void)C, (void)job;
 #endif
 }
 #endif
@@ -15076,6 +15424,7 @@ TMM__CHECK(TMM__OUTER_LIST, 5)
 TMM__CHECK(TMM__NARROW_LIST, 5)
 TMM__CHECK(TMM__TENSOR_LIST, 5)
 TMM__CHECK(TMM__HALF_LIST, 5)
+TMM__CHECK(TMM__HALF_WGMMA_LIST, 5)
 TMM__CHECK(TMM__WGMMA_LIST, 6)
 TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
 TMM__CHECK(TMM__MMA_LIST, 6)
@@ -15804,7 +16153,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: mma_sync.cuh, launch/, once/. Used by: callers. */
+   Uses: mma_sync.cuh, wgmma.cuh, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -15823,6 +16172,66 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
     return tmm__xcheck_k(p, row);
 }
 
+/* The driver's function that makes maps for TMA, without a library of its own; NULL: there is none. */
+static inline tmm__map_maker tmm__xmap_maker(void)
+{
+    static thread_local void *found;
+#if TMM__CLUSTER_LAUNCH && defined(CUDART_VERSION) && CUDART_VERSION >= 12000 && !defined(__CUCC__)
+    cudaDriverEntryPointQueryResult result;
+    if (found == NULL) {
+        void *one = NULL;
+#if CUDART_VERSION >= 12050
+        const cudaError_t error =
+            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &one, 12000,
+                                             cudaEnableDefault, &result);
+#else
+        const cudaError_t error =
+            cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &one, cudaEnableDefault, &result);
+#endif
+        if (tmm__succeeded(error) && result == cudaDriverEntryPointSuccess) found = one;
+    }
+#endif
+    tmm__map_maker make;
+    memcpy(&make, &found, sizeof make);
+    return make;
+}
+
+/* An instance by wgmma. */
+typedef struct tmm__xhalf__wgmma {
+    int cols, bytes;
+    const void *kernel;
+} tmm__xhalf__wgmma;
+
+static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
+{
+#define TMM__ROW(pass, name, cols, stages) \
+    {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
+    static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
+#undef TMM__ROW
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
+static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
+{
+    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
+}
+
+/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
+   other devices have no barriers in shared memory. */
+static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(0);
+    return device->capability == 90 && device->shared >= i->bytes &&
+           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
+           p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
+           tmm__xldb(p) <= 1ll << 36 &&
+           (p->batch == 1 || (tmm__xhalf_boxed(p->A, tmm__xlda(p), p->strideA, p->batch) &&
+                              tmm__xhalf_boxed(p->B, tmm__xldb(p), p->strideB, p->batch))) &&
+           tmm__xmap_maker() != NULL;
+}
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -15831,8 +16240,42 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-/* Takes the tile that should be fastest, and shares out k where few tiles have long sums. */
-static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
+/* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
+   busiest has so many rounds. Operands off 16 bytes are copied first. */
+static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const tmm__device *device = tmm__current_device();
+    const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
+    const tmm__xhalf__wgmma *i;
+    double copies = 0;
+    if (!tmm__xhalf_boxed(p->A, tmm__xlda(p), 0, 1)) copies += tmm__pack_time(2.0 * p->M * p->K);
+    if (!tmm__xhalf_boxed(p->B, tmm__xldb(p), 0, 1)) copies += tmm__pack_time(2.0 * p->N * p->K);
+    if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
+    for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
+        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
+        const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
+        for (int slices = 1; slices <= 32; slices *= 2) {
+            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
+                               pairs * slices > load.processors || slices * 4 > steps))
+                break;
+            const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
+            const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+            const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
+            double time = device->gpu.launch +
+                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
+                          copies;
+            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
+            const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+            time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
+            if (time >= c->time) continue;
+            c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
+            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut;
+        }
+    }
+}
+
+/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums. */
+static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
     {rows, cols, TMM__HALF_BYTES(rows, cols, stages), (const void *)TMM_FN(gemm_half_##name)},
@@ -15841,7 +16284,6 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
-    (void)row;
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xhalf__instance *i = &instances[n];
@@ -15866,10 +16308,106 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     }
 }
 
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
+{
+    (void)row;
+    tmm__xhalf_mma_plan(p, c);
+    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+}
+
+/* The map of op(A) or op(B), which lies at X: lines by k of each product, in boxes of 64 elements that are
+   neighbours in memory, and `high` of the other kind. 0 if the driver refuses. */
+static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p, int is_B,
+                                      const TMM_TYPE *X, long long ld, int high)
+{
+    enum { HALF = 6, BFLOAT16 = 9, SWIZZLE_128B = 3, PROMOTION_256B = 3 }; /* of cuda.h */
+    const long long lines = is_B ? p->N : p->M, stride = is_B ? p->strideB : p->strideA;
+    const int turned = (is_B ? p->rsB : p->csA) != 1, next = p->batch > 1 && stride > 0;
+    const unsigned long long sizes[] = {(unsigned long long)(turned ? lines : p->K),
+                                        (unsigned long long)(turned ? p->K : lines),
+                                        next ? p->batch : 1};
+    const unsigned long long strides[] = {2ull * ld, next ? 2ull * stride : 2ull * ld * sizes[1]};
+    const unsigned box[] = {64, (unsigned)high, 1}, steps[] = {1, 1, 1};
+    return tmm__xmap_maker()(map, TMM__HALF_TENSOR == 1 ? HALF : BFLOAT16, 3, (void *)X, sizes,
+                             strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
+}
+
+/* An operand off 16 bytes, copied so that its lines are not: to `memory`. */
+static inline tmm_status tmm__xhalf_align(const TMM_TYPE **X, long long *ld, long long rows,
+                                          long long cols, char *memory, tmm_stream stream)
+{
+    const size_t pitch = (size_t)(cols * 2 + 15) / 16 * 16;
+    const cudaError_t error =
+        cudaMemcpy2DAsync(memory, pitch, *X, (size_t)*ld * 2, (size_t)cols * 2, (size_t)rows,
+                          cudaMemcpyDeviceToDevice, stream);
+    *X = (const TMM_TYPE *)memory, *ld = (long long)pitch / 2;
+    return error == cudaSuccess ? TMM_OK : tmm__cuda(error, "cudaMemcpy2DAsync");
+}
+
+/* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
+static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+{
+    const tmm__device *device = tmm__current_device();
+    const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
+    const TMM_TYPE *A = p->A, *B = p->B;
+    long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    const long long rowsA = turned_A ? p->K : p->M, colsA = turned_A ? p->M : p->K;
+    const long long rowsB = turned_B ? p->K : p->N, colsB = turned_B ? p->N : p->K;
+    const size_t bytesA = tmm__xhalf_boxed(A, lda, 0, 1) ? 0 : (size_t)(rowsA * (colsA + 7)) * 2;
+    const size_t bytesB = tmm__xhalf_boxed(B, ldb, 0, 1) ? 0 : (size_t)(rowsB * (colsB + 7)) * 2;
+    char *memory = NULL;
+    tmm_status status = TMM_OK;
+    tmm__half_map maps[2];
+    tmm__half_job job;
+    int slices = plan->slices;
+    if (bytesA + bytesB > 0)
+        memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
+    *missing = bytesA + bytesB > 0 && memory == NULL;
+    if (*missing) return TMM_OK;
+    if (bytesA > 0) status = tmm__xhalf_align(&A, &lda, rowsA, colsA, memory, p->stream);
+    if (bytesB > 0 && status == TMM_OK)
+        status = tmm__xhalf_align(&B, &ldb, rowsB, colsB, memory + (bytesA + 255) / 256 * 256,
+                                  p->stream);
+    memset(&job, 0, sizeof job);
+    job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
+    job.alpha = (float)p->alpha, job.beta = (float)p->beta;
+    job.turned_A = turned_A, job.turned_B = turned_B;
+    job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
+    job.cluster = down > 1 ? 2 : 1;
+    job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
+    job.steps = (int)((p->K + 63) / 64);
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, A, lda, turned_A ? 64 : 128) ||
+               !tmm__xhalf_make_map(&maps[1], p, 1, B, ldb, turned_B ? 64 : plan->tile_n / 2);
+    if (status == TMM_OK && !*missing) {
+        void *partials = tmm__xpartials(p, &slices);
+        job.slices = slices, job.partials = (float *)partials;
+        job.items = (int)((long long)job.pairs_down * across * slices * p->batch);
+        const long long most = device->processors / job.cluster;
+        const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
+        void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 0, plan->bytes,
+                                      arguments, p->stream);
+        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+    }
+    if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+    return status;
+}
+
 static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__plan *plan)
 {
     tmm__xproduct p = *given;
-    int slices = plan->slices;
+    tmm__plan by_mma;
+    int slices, missing = 0;
+    if (plan->kernel != NULL && plan->instance >= 8) {
+        const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+        if (!missing) return status;
+        memset(&by_mma, 0, sizeof by_mma);
+        by_mma.value = TMM_TENSOR;
+        tmm__xhalf_mma_plan(&p, &by_mma);
+        plan = &by_mma;
+    }
+    slices = plan->slices;
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
@@ -18989,6 +19527,9 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #endif
 #if TMM__DOUBLE_TENSOR
 #define TMM__DOUBLE_ONCE
+#endif
+#if TMM__HALF_TENSOR
+#define TMM__HALF_ONCE
 #endif
 #undef TMM_NAME
 #undef TMM_TYPE

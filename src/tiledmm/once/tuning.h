@@ -222,7 +222,9 @@ typedef struct tmm__costs {
         double add;   /* and of partial tiles */
     } thin;
     /* KERNEL TENSOR HALF. */
-    tmm__block_costs half[TMM__TUNED_HALF];
+    tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
+    /* By wgmma: once, a step of 64 k of a tile, and the tile. */
+    double half_wgmma[TMM__TUNED_HALF][3];
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -530,6 +532,11 @@ static const tmm__costs tmm__measured = {
         /* half */
         {2000, 800, {11, 6.6, 6.5, 6.5}, 0, 0, 0},
         {1500, 300, {5.2, 3, 2.2, 1.8}, 0, 0, 0},
+    },
+    {
+        /* half by wgmma */
+        {3000, 560, 2500},
+        {3000, 300, 1500},
     },
     {
         /* int8 */

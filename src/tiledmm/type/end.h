@@ -7,6 +7,9 @@
 #if TMM__DOUBLE_TENSOR
 #define TMM__DOUBLE_ONCE
 #endif
+#if TMM__HALF_TENSOR
+#define TMM__HALF_ONCE
+#endif
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM

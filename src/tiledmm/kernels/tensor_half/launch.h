@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: mma_sync.cuh, launch/, once/. Used by: callers. */
+   Uses: mma_sync.cuh, wgmma.cuh, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -18,6 +18,66 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
     return tmm__xcheck_k(p, row);
 }
 
+/* The driver's function that makes maps for TMA, without a library of its own; NULL: there is none. */
+static inline tmm__map_maker tmm__xmap_maker(void)
+{
+    static thread_local void *found;
+#if TMM__CLUSTER_LAUNCH && defined(CUDART_VERSION) && CUDART_VERSION >= 12000 && !defined(__CUCC__)
+    cudaDriverEntryPointQueryResult result;
+    if (found == NULL) {
+        void *one = NULL;
+#if CUDART_VERSION >= 12050
+        const cudaError_t error =
+            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &one, 12000,
+                                             cudaEnableDefault, &result);
+#else
+        const cudaError_t error =
+            cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &one, cudaEnableDefault, &result);
+#endif
+        if (tmm__succeeded(error) && result == cudaDriverEntryPointSuccess) found = one;
+    }
+#endif
+    tmm__map_maker make;
+    memcpy(&make, &found, sizeof make);
+    return make;
+}
+
+/* An instance by wgmma. */
+typedef struct tmm__xhalf__wgmma {
+    int cols, bytes;
+    const void *kernel;
+} tmm__xhalf__wgmma;
+
+static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
+{
+#define TMM__ROW(pass, name, cols, stages) \
+    {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
+    static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
+#undef TMM__ROW
+    return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
+}
+
+/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
+static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
+{
+    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
+}
+
+/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
+   other devices have no barriers in shared memory. */
+static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(0);
+    return device->capability == 90 && device->shared >= i->bytes &&
+           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
+           p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
+           tmm__xldb(p) <= 1ll << 36 &&
+           (p->batch == 1 || (tmm__xhalf_boxed(p->A, tmm__xlda(p), p->strideA, p->batch) &&
+                              tmm__xhalf_boxed(p->B, tmm__xldb(p), p->strideB, p->batch))) &&
+           tmm__xmap_maker() != NULL;
+}
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -26,8 +86,42 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-/* Takes the tile that should be fastest, and shares out k where few tiles have long sums. */
-static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
+/* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
+   busiest has so many rounds. Operands off 16 bytes are copied first. */
+static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const tmm__device *device = tmm__current_device();
+    const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
+    const tmm__xhalf__wgmma *i;
+    double copies = 0;
+    if (!tmm__xhalf_boxed(p->A, tmm__xlda(p), 0, 1)) copies += tmm__pack_time(2.0 * p->M * p->K);
+    if (!tmm__xhalf_boxed(p->B, tmm__xldb(p), 0, 1)) copies += tmm__pack_time(2.0 * p->N * p->K);
+    if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
+    for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
+        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
+        const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
+        for (int slices = 1; slices <= 32; slices *= 2) {
+            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
+                               pairs * slices > load.processors || slices * 4 > steps))
+                break;
+            const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
+            const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+            const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
+            double time = device->gpu.launch +
+                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
+                          copies;
+            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
+            const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+            time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
+            if (time >= c->time) continue;
+            c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
+            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut;
+        }
+    }
+}
+
+/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums. */
+static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
     {rows, cols, TMM__HALF_BYTES(rows, cols, stages), (const void *)TMM_FN(gemm_half_##name)},
@@ -36,7 +130,6 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
-    (void)row;
     c->time = HUGE_VAL;
     for (int n = 0; n < count; n++) {
         const tmm__xhalf__instance *i = &instances[n];
@@ -61,10 +154,106 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     }
 }
 
+static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
+{
+    (void)row;
+    tmm__xhalf_mma_plan(p, c);
+    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+}
+
+/* The map of op(A) or op(B), which lies at X: lines by k of each product, in boxes of 64 elements that are
+   neighbours in memory, and `high` of the other kind. 0 if the driver refuses. */
+static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p, int is_B,
+                                      const TMM_TYPE *X, long long ld, int high)
+{
+    enum { HALF = 6, BFLOAT16 = 9, SWIZZLE_128B = 3, PROMOTION_256B = 3 }; /* of cuda.h */
+    const long long lines = is_B ? p->N : p->M, stride = is_B ? p->strideB : p->strideA;
+    const int turned = (is_B ? p->rsB : p->csA) != 1, next = p->batch > 1 && stride > 0;
+    const unsigned long long sizes[] = {(unsigned long long)(turned ? lines : p->K),
+                                        (unsigned long long)(turned ? p->K : lines),
+                                        next ? p->batch : 1};
+    const unsigned long long strides[] = {2ull * ld, next ? 2ull * stride : 2ull * ld * sizes[1]};
+    const unsigned box[] = {64, (unsigned)high, 1}, steps[] = {1, 1, 1};
+    return tmm__xmap_maker()(map, TMM__HALF_TENSOR == 1 ? HALF : BFLOAT16, 3, (void *)X, sizes,
+                             strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
+}
+
+/* An operand off 16 bytes, copied so that its lines are not: to `memory`. */
+static inline tmm_status tmm__xhalf_align(const TMM_TYPE **X, long long *ld, long long rows,
+                                          long long cols, char *memory, tmm_stream stream)
+{
+    const size_t pitch = (size_t)(cols * 2 + 15) / 16 * 16;
+    const cudaError_t error =
+        cudaMemcpy2DAsync(memory, pitch, *X, (size_t)*ld * 2, (size_t)cols * 2, (size_t)rows,
+                          cudaMemcpyDeviceToDevice, stream);
+    *X = (const TMM_TYPE *)memory, *ld = (long long)pitch / 2;
+    return error == cudaSuccess ? TMM_OK : tmm__cuda(error, "cudaMemcpy2DAsync");
+}
+
+/* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
+static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+{
+    const tmm__device *device = tmm__current_device();
+    const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
+    const TMM_TYPE *A = p->A, *B = p->B;
+    long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    const long long rowsA = turned_A ? p->K : p->M, colsA = turned_A ? p->M : p->K;
+    const long long rowsB = turned_B ? p->K : p->N, colsB = turned_B ? p->N : p->K;
+    const size_t bytesA = tmm__xhalf_boxed(A, lda, 0, 1) ? 0 : (size_t)(rowsA * (colsA + 7)) * 2;
+    const size_t bytesB = tmm__xhalf_boxed(B, ldb, 0, 1) ? 0 : (size_t)(rowsB * (colsB + 7)) * 2;
+    char *memory = NULL;
+    tmm_status status = TMM_OK;
+    tmm__half_map maps[2];
+    tmm__half_job job;
+    int slices = plan->slices;
+    if (bytesA + bytesB > 0)
+        memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
+    *missing = bytesA + bytesB > 0 && memory == NULL;
+    if (*missing) return TMM_OK;
+    if (bytesA > 0) status = tmm__xhalf_align(&A, &lda, rowsA, colsA, memory, p->stream);
+    if (bytesB > 0 && status == TMM_OK)
+        status = tmm__xhalf_align(&B, &ldb, rowsB, colsB, memory + (bytesA + 255) / 256 * 256,
+                                  p->stream);
+    memset(&job, 0, sizeof job);
+    job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
+    job.alpha = (float)p->alpha, job.beta = (float)p->beta;
+    job.turned_A = turned_A, job.turned_B = turned_B;
+    job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
+    job.cluster = down > 1 ? 2 : 1;
+    job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
+    job.steps = (int)((p->K + 63) / 64);
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, A, lda, turned_A ? 64 : 128) ||
+               !tmm__xhalf_make_map(&maps[1], p, 1, B, ldb, turned_B ? 64 : plan->tile_n / 2);
+    if (status == TMM_OK && !*missing) {
+        void *partials = tmm__xpartials(p, &slices);
+        job.slices = slices, job.partials = (float *)partials;
+        job.items = (int)((long long)job.pairs_down * across * slices * p->batch);
+        const long long most = device->processors / job.cluster;
+        const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
+        void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 0, plan->bytes,
+                                      arguments, p->stream);
+        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+    }
+    if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+    return status;
+}
+
 static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__plan *plan)
 {
     tmm__xproduct p = *given;
-    int slices = plan->slices;
+    tmm__plan by_mma;
+    int slices, missing = 0;
+    if (plan->kernel != NULL && plan->instance >= 8) {
+        const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+        if (!missing) return status;
+        memset(&by_mma, 0, sizeof by_mma);
+        by_mma.value = TMM_TENSOR;
+        tmm__xhalf_mma_plan(&p, &by_mma);
+        plan = &by_mma;
+    }
+    slices = plan->slices;
     if (plan->kernel == NULL)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
