@@ -10433,9 +10433,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
    cores share.
    Uses: once/.
    Used by: kernels/tensor_float/, kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && \
-    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) &&       \
-    !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
+#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
+    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -15994,7 +15994,8 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
                          "kernel tensor is not in this program for float: define "
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double, float and elements of 16 bits alone");
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor is for double, float and elements of 16 bits alone");
     if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "

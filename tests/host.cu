@@ -306,7 +306,7 @@ static void test_cuts(void)
             int front;
             long long rest;
             memset(&job, 0, sizeof job);
-            job.K = K, job.size = size;
+            job.K = K, job.size = job.size_C = size, job.depth = TMM__HOST_DEPTH;
             long long parts = tmm__k_parts(&job, &front, &rest);
             bad += (parts == 1) != (K <= TMM__HOST_DEPTH);
             bad += tmm__k_begin(&job, 0) != 0 || tmm__k_begin(&job, parts) != K;

@@ -297,8 +297,8 @@ static void test_sides(void)
                   "in this launch or before it; is an operand host memory",
                   "an illegal access at a launch: not said to have been before");
     /* What follows such a launch, as far as CUDA still answers. */
-    const tmm__operands at_B = {N, N, 8, 8, 8, x, 8, h, 8, x, 8, sizeof *h, 1};
-    const tmm__operands at_C = {N, N, 8, 8, 8, h, 8, f, 8, h, 8, sizeof *h, 0};
+    const tmm__operands at_B = {N, N, 8, 8, 8, x, 8, h, 8, x, 8, sizeof *h, sizeof *h, 1};
+    const tmm__operands at_C = {N, N, 8, 8, 8, h, 8, f, 8, h, 8, sizeof *h, sizeof *h, 0};
     if (tmm__attribute(cudaDevAttrPageableMemoryAccess, 0, 0)) {
         tap_ok(1, "the operand that is host memory is named # SKIP this device reads host memory");
     } else {

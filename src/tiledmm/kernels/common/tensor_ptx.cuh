@@ -2,9 +2,9 @@
    cores share.
    Uses: once/.
    Used by: kernels/tensor_float/, kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && \
-    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) &&       \
-    !defined(TMM__FLOAT_ONCE) && !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
+#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
+    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1

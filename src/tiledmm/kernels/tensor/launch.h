@@ -10,7 +10,8 @@ static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__x
                          "kernel tensor is not in this program for float: define "
                          "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
     if (!TMM__IS_DOUBLE)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double, float and elements of 16 bits alone");
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor is for double, float and elements of 16 bits alone");
     if (!tmm__xtensor_fits())
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor needs %d bytes of shared memory a block, more than "
