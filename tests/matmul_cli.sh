@@ -185,7 +185,7 @@ not_taken() {
         head -n 1 "$work/err.txt" | grep -qF -- "$1" && tail -n 1 "$work/err.txt" | grep -q -e --help
 }
 check "--kernel skinny, 40 x 40: refused" not_taken "M x N is 40 x 40" 40 --kernel skinny
-check "--kernel tensor, int: refused" not_taken "kernel tensor is for double and float alone" 40 --kernel tensor --type int
+check "--kernel tensor, int: refused" not_taken "kernel tensor is for double, float and elements of 16 bits alone" 40 --kernel tensor --type int
 check "--kernel tensor, float: refused" not_taken "not in this program for float" 40 --kernel tensor
 check "--kernel tensor_int8, float: refused" not_taken "kernel tensor_int8 is for double alone" 40 --kernel tensor_int8
 run 12 40 40 --no-cpu

@@ -1,6 +1,7 @@
 /* Who runs, and faults of who runs: the message, and the end of the block. */
 #include "watch.h"
 #include "worker.h"
+#include <fcntl.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -52,13 +53,19 @@ void give_up(worker &w)
     _exit(told ? failed : failed + 1);
 }
 
+/* Its structure names no descriptor that is open, though that of the process is. */
+static bool is_stderr_spoilt()
+{
+    return fcntl(fileno(stderr), F_GETFD) < 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0;
+}
+
 /* Reports a fault of the current thread, gives up the block and never comes back. */
 void fault(worker &w, cudaError_t error, const char *format, ...)
 {
     static std::mutex one_message_at_a_time;
     static thread_local bool reporting;
     if (w.in_loops) siglongjmp(w.before_loops, fault_in_loops); /* fibers find it again */
-    if (reporting) end_in_report(w);
+    if (reporting || is_stderr_spoilt()) end_in_report(w);
     {
         std::lock_guard<std::mutex> lock(one_message_at_a_time);
         reporting = true;
