@@ -3,7 +3,7 @@
 import csv
 import sys
 
-SIZE, HIGH, BAR, GAP, TOP, LEFT = "4096", 220, 26, 6, 40, 44  # of the products; pixels
+SIZE, HIGH, BAR, GAP, TOP, LEFT = "4096", 220, 26, 6, 40, 54  # of the products; pixels
 GROUPS = (
     ("strict FP32", range(1, 13)),
     ("half in, float out", range(13, 22)),
