@@ -398,6 +398,10 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         flags+=("-DWITHOUT_$(turns U S24)")
         sanitized+=("-DTMM_NO_$(TURN=$((TURN / 4)) turns INT DOUBLE)")
     fi
+    if [ "$name" = half ] && [ "$TURN" != all ]; then
+        flags+=("-DWITHOUT_$(turns HALF BFLOAT16)" -O1)
+        sanitized+=("-DWITHOUT_$(turns BFLOAT16 HALF)")
+    fi
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
@@ -410,7 +414,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sed 's/^/# /' "$program.err"
     fi
     case $name in # sanitized, each of these takes about a minute: one of them each day
-    gemm | host | tensor_float | tensor_double)
+    gemm | half | host | tensor_float | tensor_double)
         if [[ " $SANITIZED " != *" $name "* ]]; then
             skip "$name, sanitized" "today it is $SANITIZED; SANITIZED=$name ./build.sh test takes this one"
             return
@@ -595,7 +599,7 @@ run_tests() {
     folder build/test
     rm -rf build/test
     folder build/test
-    local started=$SECONDS long=(gemm tensor_float host tensor_double)
+    local started=$SECONDS long=(gemm tensor_float host tensor_double half)
     SANITIZED=${SANITIZED:-$(turns "${long[@]}")}
     say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $quick = 1 ]; then
