@@ -32,6 +32,14 @@ execute() { TILEDMM_WORK=$work/built python3 "$work/execute.py" "$@" >"$work/sai
 
 check "all cells of the notebook end without an error" execute demos
 check "both headers are found" grep -q '^raytrace.cuh [0-9][0-9]* bytes' "$work/said.txt"
+three_steps() { # each shows a changed line, and passes
+    local step
+    for step in 02_coalesced 05_registers_8x8 09_ring; do
+        grep -q "^+/\* $step.cu - " "$work/said.txt" && grep -q "^$step on " "$work/said.txt" || return 1
+    done
+    [ "$(grep -c 'Test PASSED' "$work/said.txt")" -ge 4 ]
+}
+check "three steps of the climb are shown and run" three_steps
 check "the ladder is checked" grep -q 'Test PASSED' "$work/said.txt"
 if [ "$(grep -c 'shows image/png' "$work/said.txt")" = 2 ]; then
     ok "a plot and a picture are shown"

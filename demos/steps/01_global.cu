@@ -1,8 +1,8 @@
 /* 01_global.cu - C = alpha A B + beta C, row-major, straight from the formula.
    Bottleneck: nothing yet: this is the start. A warp is 32 neighbours of threadIdx.x.
    Changes:    one thread computes one element of C: a row of A times a column of B.
-   Expected:   lanes lie below each other, so a load of A takes 32 sectors of 32 bytes, not 1.
-   Came:       0.50 TFLOP/s at 4096, 0.01 of cuBLAS; 16.5 sectors a load, of A and B. */
+   Expected:   lanes lie below each other: a load of A takes 32 sectors (of 32 bytes each), not 1.
+   Came:       0.50 TFLOP/s at 4096, 0.01 of cuBLAS; 16.5 sectors a load: 32 of A, 1 of B. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 

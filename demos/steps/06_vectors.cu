@@ -1,15 +1,15 @@
 /* 06_vectors.cu - 16 bytes at a time, for which the tile of A is transposed.
-   Bottleneck: 3.2 passes a shared load, many of single words; 58 % of issue slots.
+   Bottleneck: 3.2 passes a shared load, half in conflict, many for single words.
    Changes:    float4 from memory and from tiles; a lies [k][row], so that 8 rows are neighbours.
    Expected:   a quarter of the requests.
-   Came:       28.6 TFLOP/s at 4096, 0.55 of cuBLAS; 5.0 passes a shared load of 16 bytes. */
+   Came:       28.6 TFLOP/s at 4096, 0.55 of cuBLAS; 0.4 of them; 5.0 passes a shared load. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 
 enum { TILE = 128, DEPTH = 8, OWN = 8, THREADS = 256 };
 
-/* Elements (i, j) to (i, j + 3), zeros beyond the edges. All rows must begin at 16 bytes for one
-   load; else, if columns is no multiple of 4, there are four. */
+/* Elements (i, j) to (i, j + 3), zeros beyond the edges. One load of 16 bytes, if all
+   rows begin at multiples of 16 bytes: columns % 4 = 0. Else four of 4 bytes. */
 static __device__ float4 load4(const float *X, int rows, int columns, int i, int j)
 {
     float v[4] = {0};

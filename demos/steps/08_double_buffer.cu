@@ -1,16 +1,16 @@
 /* 08_double_buffer.cu - the next tiles are on their way during the arithmetic.
-   Bottleneck: 62 % of issue slots: all warps wait for memory, then for two barriers, each 8 k.
+   Bottleneck: 62 % of issue slots are used: every 8 k all wait for memory, and at two barriers.
    Changes:    loads go to registers before the arithmetic and to a second buffer after it.
    Expected:   the latency is hidden behind 512 multiply-adds a thread, and one barrier goes.
-   Came:       39.1 TFLOP/s at 4096, 0.76 of cuBLAS; 75 % of issue slots. */
+   Came:       39.1 TFLOP/s at 4096, 0.76 of cuBLAS; 75 % of issue slots are used. */
 typedef float in_t;  /* elements of A and B */
 typedef float out_t; /* elements of C, sums, alpha and beta */
 
 enum { TILE = 128, DEPTH = 8, OWN = 8, THREADS = 256 };
 enum { PITCH = TILE + 4, FAR = 64 };
 
-/* Elements (i, j) to (i, j + 3), zeros beyond the edges. All rows must begin at 16 bytes for one
-   load; else, if columns is no multiple of 4, there are four. */
+/* Elements (i, j) to (i, j + 3), zeros beyond the edges. One load of 16 bytes, if all
+   rows begin at multiples of 16 bytes: columns % 4 = 0. Else four of 4 bytes. */
 static __device__ float4 load4(const float *X, int rows, int columns, int i, int j)
 {
     float v[4] = {0};
@@ -27,8 +27,8 @@ static __device__ void read4(float *to, const float *tile)
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-/* Grid N/128 x M/128, blocks of 256: 16 down and 16 across, each with 4 x 4
-   elements of C, and as many 64 rows, 64 columns and both beyond. */
+/* Grid N/128 x M/128, blocks of 256: 16 down and 16 across. Each has 4 x 4
+   elements of C in 4 places, 64 rows and 64 columns apart. */
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C)
 {

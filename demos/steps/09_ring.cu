@@ -1,8 +1,8 @@
 /* 09_ring.cu - asynchronous copies (cp.async, sm_80) into a ring of tiles in shared memory.
-   Bottleneck: 1.27 instructions a multiply-add; what is on its way takes registers.
-   Changes:    copies go from memory to shared memory by themselves, 16 k a step.
+   Bottleneck: 1.27 instructions a multiply-add; data on its way takes registers, 8 a thread.
+   Changes:    copies go from memory to shared memory past the registers; a step is 16 k.
    Expected:   fewer instructions and registers, and half as many barriers.
-   Came:       46.1 TFLOP/s at 4096, 0.89 of cuBLAS; 1.13 instructions a multiply-add. */
+   Came:       46.1 TFLOP/s at 4096, 0.89 of cuBLAS; 1.13 instructions a multiply-add; 16 registers more. */
 #include "copies.h"
 
 typedef float in_t;  /* elements of A and B */
@@ -17,8 +17,8 @@ static __device__ void read4(float *to, const float *tile)
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-/* Grid N/128 x M/128, blocks of 256: 16 down and 16 across, each with 4 x 4
-   elements of C, and as many 64 rows, 64 columns and both beyond. */
+/* Grid N/128 x M/128, blocks of 256: 16 down and 16 across. Each has 4 x 4
+   elements of C in 4 places, 64 rows and 64 columns apart. */
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C)
 {
@@ -26,6 +26,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     int t = threadIdx.x, row = blockIdx.y * TILE, col = blockIdx.x * TILE;
     int i = t / 16 * 4, j = t % 16 * 4; /* its first element of the tile */
     int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32 * 4; /* what it copies */
+    /* p: rows of A, beyond the edge the last, whose sums are not stored. from: a row of B. */
     const float *p[4], *from = B + (size_t)b_k * N + col + b_col;
     for (int r = 0; r < 4; r++) p[r] = A + (size_t)min(row + a_row + 32 * r, M - 1) * K + a_k;
     float sum[OWN][OWN] = {{0}}, x[OWN], y[OWN];
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(THREADS, 2)
             from += 8 * (size_t)N;
         }
         __pipeline_commit();
-        int now = next = (next + 1) % STAGES; /* after the last stage comes the first */
+        int now = next = (next + 1) % STAGES; /* the oldest: read now, filled next */
         if (k0 < 0) continue;                 /* the ring is being filled */
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {

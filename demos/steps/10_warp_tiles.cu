@@ -1,10 +1,10 @@
 /* 10_warp_tiles.cu - the elements of a warp form a tile, too: 64 x 64; a thread owns 16 x 8 of it.
-   Bottleneck: 2.9 passes a shared load, 4 for 64 multiply-adds a thread; 79 % of issue slots.
-   Changes:    6 loads for 128. Lanes that read the same words are neighbours, in rows and in
-               columns. C is stored 16 bytes at a time; sums go to and fro, so that no multiply-add
-               reads three registers of one bank.
+   Bottleneck: 2.9 passes a shared load; a thread loads 4 times for 64 multiply-adds.
+   Changes:    6 loads for 128 multiply-adds. Lanes that read the same words are neighbours.
+               C is stored 16 bytes at a time. Sums are taken to and fro along rows, so that few
+               multiply-adds read three registers of one bank.
    Expected:   2 passes a shared load. But only half as many warps hide a wait.
-   Came:       46.1 TFLOP/s at 4096, 0.89 of cuBLAS; 1.9 passes a shared load, 79 % of slots. */
+   Came:       46.1 TFLOP/s at 4096, 0.89 of cuBLAS; 1.9 passes a shared load; no faster. */
 #include "copies.h"
 
 typedef float in_t;  /* elements of A and B */
@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     int i = t / 64 * 64 + (t % 2 + t % 32 / 16 * 2) * 4; /* its first element of the tile */
     int j = t / 32 % 2 * 64 + t / 2 % 8 * 4;
     int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32 * 4; /* what it copies */
+    /* p: rows of A, beyond the edge the last, whose sums are not stored. from: a row of B. */
     const float *p[8], *from = B + (size_t)b_k * N + col + b_col;
     for (int r = 0; r < 8; r++) p[r] = A + (size_t)min(row + a_row + 16 * r, M - 1) * K + a_k;
     float sum[HIGH][WIDE] = {{0}}, x[HIGH], y[WIDE];
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(THREADS, 2)
                 copy16(&b[next][d + e + b_k][b_col], from, k + e + b_k < K && col + b_col < N);
         }
         __pipeline_commit();
-        int now = next = (next + 1) % STAGES; /* after the last stage comes the first */
+        int now = next = (next + 1) % STAGES; /* the oldest: read now, filled next */
         if (k0 < 0) continue;                 /* the ring is being filled */
 #pragma unroll
         for (int k = 0; k < DEPTH; k++) {

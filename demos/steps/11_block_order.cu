@@ -1,9 +1,9 @@
 /* 11_block_order.cu - blocks in an order for L2, and copies among the multiply-adds.
-   Bottleneck: 79 % of issue slots: after a barrier all begin 20 copies at once.
-               264 blocks in rows of 32 tiles read 9 strips of A and all 32 of B.
+   Bottleneck: 79 % of issue slots are used: after a barrier all begin 20 copies at once.
+               264 blocks at a time, in rows of 32 tiles, read 9 rows of A, 32 columns of B.
    Changes:    copies at k = 2, 5, 8, 11; tiles are numbered down bands of 16 rows of tiles.
-   Expected:   copies cost their slots alone; 16 + 17 strips, which L2 keeps.
-   Came:       50.8 TFLOP/s at 4096, 0.98 of cuBLAS; 85 % of issue slots. */
+   Expected:   copies cost no more than their issue slots; 16 rows and 17 columns, kept by L2.
+   Came:       50.8 TFLOP/s at 4096, 0.98 of cuBLAS; 85 % of issue slots are used. */
 #include "copies.h"
 
 typedef float in_t;  /* elements of A and B */
@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     int i = t / 64 * 64 + (t % 2 + t % 32 / 16 * 2) * 4; /* its first element of the tile */
     int j = t / 32 % 2 * 64 + t / 2 % 8 * 4;
     int a_row = t / 8, a_k = t % 8, b_k = t / 32, b_col = t % 32 * 4; /* what it copies */
+    /* p: rows of A, beyond the edge the last, whose sums are not stored. from: a row of B. */
     const float *p[8], *from = B + (size_t)b_k * N + col + b_col;
     for (int r = 0; r < 8; r++) p[r] = A + (size_t)min(row + a_row + 16 * r, M - 1) * K + a_k;
     float sum[HIGH][WIDE] = {{0}}, x[HIGH], y[WIDE];

@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     int begin = blockIdx.y * depth;                                   /* its part of k */
     A += begin, B += (size_t)begin * N, C += (size_t)blockIdx.y * M * N;
     depth = min(depth, K - begin);
+    /* p: rows of A, beyond the edge the last, whose sums are not stored. from: a row of B. */
     const float *p[8], *from = B + (size_t)b_k * N + col + b_col;
     for (int r = 0; r < 8; r++) p[r] = A + (size_t)min(row + a_row + 16 * r, M - 1) * K + a_k;
     float sum[HIGH][WIDE] = {{0}}, x[HIGH], y[WIDE];

@@ -1,9 +1,9 @@
 /* 19_persistent.cu - half in, float out: blocks stay, and take tiles in an order for L2. For 9.0a alone.
-   Bottleneck: a new block fills its ring and stores C while tensor cores wait: 10 % at K = 4096. And 132
-               tiles at a time, in rows of C of 32, need 5 pieces of A and all 32 of B from memory.
-   Changes:    a block a multiprocessor; its ring goes on into the next tile; bands of 16 rows of tiles.
-   Expected:   copies go on during the stores, and 132 tiles need 16 pieces of A and 9 of B.
-   Came:       541 TFLOP/s at 4096, 0.82 of cuBLAS. */
+   Bottleneck: a new block fills its ring and stores C while tensor cores wait: 10 % at K = 4096. At
+               N = 8192 the 132 tiles at work, in rows of 32, need 5 rows of tiles of A and all 32 of B.
+   Changes:    one block on each multiprocessor; its ring goes on into the next tile; bands as in 11.
+   Expected:   copies go on during the stores, and 132 tiles need 16 rows of A and 9 columns of B.
+   Came:       541 TFLOP/s at 4096, 0.82 of cuBLAS; 602 TFLOP/s at 8192, where 18 has 529. */
 #include "tensor.h"
 
 enum { ROWS = 128, COLS = 256, DEPTH = 64, STAGES = 4, THREADS = 384, BAND = 16 };
@@ -17,7 +17,7 @@ __device__ __forceinline__ void place(int tile, int M, int N, int *row, int *col
     *row = (band * BAND + at % high) * ROWS, *column = at / high * COLS;
 }
 
-/* Any grid. Warp w from 0 on, after four others, has rows 16 w to 16 w + 15 of a tile of C. */
+/* Any grid. Warps -4 to -1 copy; warp w of 0 to 7 has rows 16 w to 16 w + 15 of a tile. */
 __global__ void __launch_bounds__(THREADS, 1)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
            MAP a, MAP b)
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *to = stages + s % STAGES * STAGE;
                 barrier *now = full + s % STAGES;
-                barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* first at once */
+                barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* at once in round 0 */
                 barrier_expect(now, 2 * STAGE);
                 tma_load(to, &a, row, k, now);
                 for (int j = 0; j < COLS; j += 64)

@@ -1,14 +1,14 @@
 /* 20_cluster.cu - half in, float out: two blocks share what they copy of B. For 9.0a alone.
-   Bottleneck: L2. A block asks for 48 KB a stage, 1024 clocks of tensor cores: 47 bytes a clock each.
-   Changes:    two blocks above each other form a cluster. Each copies half of their tile of B, to both.
-   Expected:   32 KB a block and stage, and 10 % more. Then the stores, in pieces of 4 bytes, bind.
-   Came:       547 TFLOP/s at 4096, 0.83 of cuBLAS. */
+   Bottleneck: L2, as it seemed: a block asks for 48 KB a stage, 1024 clocks of tensor cores.
+   Changes:    two blocks above each other form a cluster. Each copies half of their tile of B to both.
+   Expected:   32 KB a block and stage, and 10 % faster. Then the stores, in pieces of 4 bytes, bind.
+   Came:       547 TFLOP/s at 4096, 0.83 of cuBLAS: 1 % faster, so L2 did not bind. */
 #include "tensor.h"
 
 enum { ROWS = 128, COLS = 256, DEPTH = 64, STAGES = 4, THREADS = 384, PAIR = 2, BAND = 8 };
 enum { A_SIZE = ROWS * DEPTH, STAGE = A_SIZE + DEPTH * COLS, BYTES = STAGES * (2 * STAGE + 16) };
 
-/* The place of a pair of tiles, of that of block RANK in it: pairs go down in bands of BAND rows of pairs, then to the right. */
+/* The place of the tile of block RANK in a pair: pairs go down in bands of BAND rows, then to the right. */
 __device__ __forceinline__ void place(int pair, int rank, int M, int N, int *row, int *column)
 {
     int down = (M + PAIR * ROWS - 1) / (PAIR * ROWS), across = (N + COLS - 1) / COLS;
@@ -17,7 +17,7 @@ __device__ __forceinline__ void place(int pair, int rank, int M, int N, int *row
     *row = (band * BAND + at % high) * PAIR * ROWS + rank * ROWS, *column = at / high * COLS;
 }
 
-/* A grid of pairs. Warp w from 0 on, after four others, has rows 16 w to 16 w + 15 of a tile of C. */
+/* A grid of pairs. Warps -4 to -1 copy; warp w of 0 to 7 has rows 16 w to 16 w + 15 of a tile. */
 __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
     kernel(int M, int N, int K, float alpha, const half *A, const half *B, float beta, float *C,
            MAP a, MAP b)
@@ -39,7 +39,7 @@ __global__ void CLUSTER(PAIR) __launch_bounds__(THREADS, 1)
             for (int k = 0; k < K; k += DEPTH, s++) {
                 half *to = stages + s % STAGES * STAGE;
                 barrier *now = full + s % STAGES;
-                barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* first at once */
+                barrier_wait(empty + s % STAGES, s / STAGES % 2 ^ 1); /* at once in round 0 */
                 barrier_expect(now, 2 * STAGE);
                 tma_load(to, &a, row, k, now);
                 for (int j = mine; j < mine + COLS / PAIR; j += 64)

@@ -1,4 +1,4 @@
-/* 22_dmma.cu - doubles: tensor cores multiply small matrices (mma.sync m8n8k4), after step 11.
+/* 22_dmma.cu - doubles: tensor cores multiply small matrices (mma.sync m8n8k4), from step 11.
    Bottleneck: FP64 units. They do half as many multiply-adds as tensor cores, from sm_80 on.
    Changes:    a warp has 8 x 4 matrices of 8 x 8 of C; a lane has 2 elements of each, 1 of a and b.
    Expected:   half of 67 TFLOP/s on an H100, where these instructions of sm_80 run at half speed.

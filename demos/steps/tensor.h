@@ -116,9 +116,9 @@ __device__ __forceinline__ void wgmma_256(float *c, unsigned long long a, unsign
                  : "memory");
 }
 
-/* Products that begin see what c holds. A group ends. Waits until at most `pending` groups are not done;
-   after that the compiler may
-   read the sums, which are zero if there was no product. */
+/* BEGIN: products after it see what c holds. END: those since then form a group. WAIT: until at most
+   `pending` groups are not done. SUMS_ARE_DONE: from here on the compiler may read the sums, which are zero
+   if there was no product. */
 #define WGMMA_BEGIN()       PTX("wgmma.fence.sync.aligned;")
 #define WGMMA_END()         PTX("wgmma.commit_group.sync.aligned;")
 #define WGMMA_WAIT(pending) PTX("wgmma.wait_group.sync.aligned " #pending ";")
@@ -165,8 +165,9 @@ __device__ __forceinline__ void barrier_wait(barrier *at, int parity)
         "r"(SHARED(at)), "r"(parity));
 }
 
-/* All threads of a cluster meet. Four warps meet, the w-th four. The second four wait until the first four
-   have come by, and these do not wait: once each, in turn. */
+/* CLUSTER_SYNC: all threads of a cluster meet. FOUR_WARPS_SYNC: the w-th four warps meet. The second four
+   wait by WAIT_FOR_THE_OTHER until the first four have come to LET_THE_OTHER_BEGIN, where these go on at
+   once. */
 #define CLUSTER_SYNC() \
     PTX("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;")
 #define FOUR_WARPS_SYNC(w)    PTX("bar.sync %0, 128;", "r"(1 + (w)))
@@ -196,8 +197,8 @@ __device__ __forceinline__ void tma_multicast(half *to, const CUtensorMap *map, 
         "r"(SHARED(to)), "l"(map), "r"(column), "r"(row), "r"(SHARED(at)), "h"((short)blocks));
 }
 
-/* Stores a tile, but for what lies beyond the edges, as a group of its own. It is the first to leave L2,
-   where A and B stay longer then. */
+/* Stores a tile, but for what lies beyond the edges, as a group of its own. What it writes is the first to
+   leave L2, so that A and B stay there longer. */
 __device__ __forceinline__ void tma_store(const float *from, const CUtensorMap *map, int row,
                                           int column)
 {
