@@ -16,6 +16,9 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
+static int wants_wgmma; /* whose instances are 8 and up, where the device has it */
+#define TMM__PLAN_GUESS(instance, cut, slices, time) \
+    ((void)(cut), (void)(slices), wants_wgmma && (instance) < 8 ? 1e30 : (time))
 #include "../tiledmm.cuh"
 #ifdef TMM_WITH_HALF
 #define TMM_TYPE __half
@@ -110,10 +113,12 @@ int main(void)
 #ifdef TMM_WITH_HALF
     h_from_host(), hs_from_host(), half_from_host();
     h_test_type(), hs_test_type(), half_test_type();
+    h_vectors(), hs_vectors(), half_vectors();
 #endif
 #ifdef TMM_WITH_BFLOAT16
     b_from_host(), bs_from_host();
     b_test_type(), bs_test_type();
+    b_vectors(), bs_vectors();
 #endif
     return tap_done();
 }
@@ -232,6 +237,49 @@ static void TEST(_from_host)(void)
     }
     cudaFree(d), cudaFree(c);
     free(A), free(B);
+}
+
+/* A matrix times a column, and a row times a matrix: vectors with a leading dimension of 1, below the
+   length of their line along k. */
+static void TEST(_vectors)(void)
+{
+    enum { M = 300, K = 136 };
+    T *host = (T *)malloc(sizeof(T) * M * K), *A = NULL, *x = NULL;
+    OUT C[2][M], *c = NULL;
+    const SCALAR one = (SCALAR)1.0f, zero = (SCALAR)0.0f;
+    tmm_status status = TMM_ERROR_MEMORY;
+    double worst = 0;
+    wants_wgmma = 1;
+    for (int n = 0; n < M * K; n++) host[n] = TO_TYPE((float)tap_uniform());
+    if (!cudaMalloc((void **)&A, sizeof(T) * M * K) && !cudaMalloc((void **)&x, sizeof(T) * K) &&
+        !cudaMalloc((void **)&c, sizeof C) &&
+        !cudaMemcpy(A, host, sizeof(T) * M * K, cudaMemcpyHostToDevice) &&
+        !cudaMemcpy(x, host, sizeof(T) * K, cudaMemcpyHostToDevice))
+        status =
+            TMM(gemm_with)(TMM_TENSOR, TMM_OP_N, TMM_OP_N, M, 1, K, one, A, K, x, 1, zero, c, 1, 0);
+    if (status == TMM_OK)
+        status = TMM(gemm_with)(TMM_TENSOR, TMM_OP_T, TMM_OP_T, 1, M, K, one, x, 1, A, K, zero,
+                                c + M, M, 0);
+    if (status == TMM_OK && cudaMemcpy(C, c, sizeof C, cudaMemcpyDeviceToHost))
+        status = TMM_ERROR_CUDA;
+    for (int n = 0; status == TMM_OK && n < 2 * M; n++) {
+        double sum = 0, size = 0;
+        for (int k = 0; k < K; k++) {
+            const double product = TO_FLOAT(host[n % M * K + k]) * (double)TO_FLOAT(host[k]);
+            sum += product, size += fabs(product);
+        }
+        const double bound =
+            (K + 4) * ldexp(1, -24) * size + 1.01 * UNIT * (fabs(sum) + size * 1e-5) + LEAST;
+        const double error = fabs(OUT_FLOAT(C[n / M][n % M]) - sum) / bound;
+        if (!(error <= worst)) worst = error;
+    }
+    tap_ok(status == TMM_OK && worst <= 1,
+           "tmm_%sgemm, kernel tensor: a vector with a leading dimension of 1 (%.2g of the bound)",
+           TEXT(LETTER), worst);
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    wants_wgmma = 0;
+    cudaFree(A), cudaFree(x), cudaFree(c);
+    free(host);
 }
 
 /* All kernels at one shape; those that TMM_AUTO may take at random ones, too. */

@@ -198,6 +198,8 @@ own struct pair 'struct pair { float a, b; };'
 own half __half '#include <cuda_fp16.h>'
 own summed 'std::complex<float>' '#include <complex>
 #define TMM_SUM float'
+own out float '#define TMM_OUT int'
+own scalar float '#define TMM_SCALAR int'
 printf '#define TMM_TYPE float\n#include "tiledmm.cuh"\n' >"$work/name.cu"
 cp "$work/name.cu" "$work/name.c"
 # first_error SENTENCE COMMAND...: likewise, and it is the first of them
@@ -214,6 +216,10 @@ wrong_macros() { # COMPILER COMMAND...
         [ $type = struct ] && simple=() || simple=(-DTMM_SIMPLE)
         check "$compiler: a TMM_TYPE that is no number ($type) is refused, first with a sentence" \
             first_error "for __half define it as float" "$@" "${simple[@]}" -c "$work/$type.cu" -o "$work/refused.o"
+    done
+    for type in out scalar; do
+        check "$compiler: another TMM_${type^^} of the same size is refused for float, first with a sentence" \
+            first_error "are for elements of 1 or 2 bytes" "$@" -DTMM_SIMPLE -c "$work/$type.cu" -o "$work/refused.o"
     done
     check "$compiler: complex numbers with a TMM_SUM float are refused, first with a sentence" \
         first_error "converts to TMM_SUM and back" "$@" -DTMM_SIMPLE -c "$work/summed.cu" -o "$work/refused.o"

@@ -98,8 +98,8 @@ static_assert(
         __is_constructible(TMM_OUT, TMM_SUM) && __is_trivially_copyable(TMM_OUT),
     "tiledmm.cuh: TMM_TYPE must be an integer or floating type, or one such as __half that "
     "converts to TMM_SUM and back; complex numbers and structs cannot be multiplied");
-static_assert(sizeof(TMM_TYPE) < 4 ||
-                  (sizeof(TMM_OUT) == sizeof(TMM_TYPE) && sizeof(TMM_SCALAR) == sizeof(TMM_TYPE)),
+static_assert(sizeof(TMM_TYPE) < 4 || (__is_constructible(TMM_OUT *, TMM_TYPE *) &&
+                                       __is_constructible(TMM_SCALAR *, TMM_TYPE *)),
               "tiledmm.cuh: TMM_OUT and TMM_SCALAR other than TMM_TYPE are for elements of 1 or 2 "
               "bytes");
 #endif

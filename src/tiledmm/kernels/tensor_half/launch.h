@@ -63,6 +63,15 @@ static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride
     return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
 }
 
+/* Elements from line to line of op(A) or op(B). A line that is alone may have a leading dimension below
+   its length, as that of a column vector is 1: then what TMA and copies take. */
+static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
+{
+    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
+}
+
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
@@ -73,8 +82,8 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 &&
-           (p->batch == 1 || (tmm__xhalf_boxed(p->A, tmm__xlda(p), p->strideA, p->batch) &&
-                              tmm__xhalf_boxed(p->B, tmm__xldb(p), p->strideB, p->batch))) &&
+           (p->batch == 1 || (tmm__xhalf_boxed(p->A, tmm__xhalf_ld(p, 0), p->strideA, p->batch) &&
+                              tmm__xhalf_boxed(p->B, tmm__xhalf_ld(p, 1), p->strideB, p->batch))) &&
            tmm__xmap_maker() != NULL;
 }
 
@@ -87,19 +96,26 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
 }
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first. */
+   busiest has so many rounds. Operands off 16 bytes are copied first, if CUDA copies such lines. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
     const tmm__xhalf__wgmma *i;
+    const long long lda = tmm__xhalf_ld(p, 0), ldb = tmm__xhalf_ld(p, 1);
+    const int copies_A = !tmm__xhalf_boxed(p->A, lda, 0, 1);
+    const int copies_B = !tmm__xhalf_boxed(p->B, ldb, 0, 1);
+    const long long most = (INT_MAX - 16) / 2; /* of a line that CUDA copies */
     double copies = 0;
-    if (!tmm__xhalf_boxed(p->A, tmm__xlda(p), 0, 1)) copies += tmm__pack_time(2.0 * p->M * p->K);
-    if (!tmm__xhalf_boxed(p->B, tmm__xldb(p), 0, 1)) copies += tmm__pack_time(2.0 * p->N * p->K);
-    if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
+    if (copies_A) copies += tmm__pack_time(2.0 * p->M * p->K);
+    if (copies_B) copies += tmm__pack_time(2.0 * p->N * p->K);
+    if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools || (copies_A && lda > most) ||
+                       (copies_B && ldb > most)))
+        return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
         const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
+        if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                pairs * slices > load.processors || slices * 4 > steps))
@@ -197,7 +213,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
     const TMM_TYPE *A = p->A, *B = p->B;
-    long long lda = tmm__xlda(p), ldb = tmm__xldb(p);
+    long long lda = tmm__xhalf_ld(p, 0), ldb = tmm__xhalf_ld(p, 1);
     const long long rowsA = turned_A ? p->K : p->M, colsA = turned_A ? p->M : p->K;
     const long long rowsB = turned_B ? p->K : p->N, colsB = turned_B ? p->N : p->K;
     const size_t bytesA = tmm__xhalf_boxed(A, lda, 0, 1) ? 0 : (size_t)(rowsA * (colsA + 7)) * 2;
