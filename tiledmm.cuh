@@ -67,9 +67,8 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
-                        it may read the other operand once, and split it into three BF16 in
-                        registers.
+                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
+                        read the other operand once, and split it into three BF16 in registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
                         on, bfloat16 from sm_80 on
@@ -17679,8 +17678,7 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
     const int one = TMM__CUT_K | TMM__PACK;
-    /* By mma.sync it has run on no GPU yet. */
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
            ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
            thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
            tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;

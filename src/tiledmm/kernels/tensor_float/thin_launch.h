@@ -51,8 +51,7 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
     const int one = TMM__CUT_K | TMM__PACK;
-    /* By mma.sync it has run on no GPU yet. */
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
            ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
            thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
            tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
