@@ -67,8 +67,9 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
-                        read the other operand once, and split it into three BF16 in registers.
+                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
+                        it may read the other operand once, and split it into three BF16 in
+                        registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
                         on, bfloat16 from sm_80 on
@@ -1811,11 +1812,11 @@ typedef struct tmm__costs {
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
-        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
-        double apart; /* times that it takes longer where copies are of 4 bytes */
-        double once;  /* nanoseconds of all launches */
-        double again; /* a block of a batch that begins when another one ends */
+        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
+        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        double apart;                 /* times that it takes longer where copies are of 4 bytes */
+        double once;                  /* nanoseconds of all launches */
+        double again;                 /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
@@ -2118,14 +2119,14 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},                              /* cols */
-        {{1380, 1520, 1720, 1970}, {1400, 2400, 0, 0}}, /* step: by mma.sync estimated */
-        1.23,                                           /* apart */
-        5340,                                           /* once */
-        3000,                                           /* again: estimated */
-        0.915,                                          /* read */
-        0.233,                                          /* split */
-        0.931,                                          /* add */
+        {32, 64, 96, 128},        /* cols */
+        {1380, 1520, 1720, 1970}, /* step */
+        1.23,                     /* apart */
+        5340,                     /* once */
+        3000,                     /* again: estimated */
+        0.915,                    /* read */
+        0.233,                    /* split */
+        0.931,                    /* add */
     },
     {
         /* half */
@@ -3313,6 +3314,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 #define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
 #define tmm__thin_cols        TMM__INSTANCE(thin_cols_, THIN)
+#define tmm__this_thin_bytes  TMM__INSTANCE(thin_bytes_, THIN)
 #define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
 
 #define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
@@ -3379,7 +3381,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
 #ifndef TMM__FLOAT_THIN
-#define TMM__FLOAT_THIN(by_tensor_cores) (by_tensor_cores)
+#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
@@ -13353,12 +13355,6 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
 
-/* Lines of a tile, at most, by mma.sync: tensor cores bound it from 64 on, and registers are 168. */
-#define TMM__THIN_MMA_COLS 64
-
-/* Shared memory of a stage: of the large operand, planes, two barriers. */
-#define TMM__THIN_STAGE_BYTES(cols) ((int)TMM__THIN_STAGE + 192 * (cols) + 16)
-
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
@@ -13373,7 +13369,6 @@ typedef struct tmm__thin_job {
     long long units;    /* of a product: tiles times steps, which are shared out */
     unsigned shares;    /* the blocks that multiply a product */
     int tiles;          /* of a product */
-    int stages;         /* in shared memory, by mma.sync */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -13382,7 +13377,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -13551,10 +13546,9 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     }
 }
 
-/* The products of a stage: 64 lines of the large operand by a warpgroup, in the order of bf16_multiply.
-   By wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async"), they are enqueued, and
-   become c. By mma.sync, whose fragments are the same, they are added to c; elsewhere, too, where twins
-   of its instructions would be slow. */
+/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
+   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
+   elsewhere computed by each warp. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -13598,27 +13592,6 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
-#elif TMM__ASYNC
-    /* Two groups of eight lines are four matrices, which lie together. */
-    const unsigned char *from = planes + threadIdx.x % 32 * 16;
-#pragma unroll
-    for (int j = 0; j < cols / 16; j++) {
-        unsigned b[3][2][4];
-        float window[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++) window[i] = 0;
-#pragma unroll
-        for (int i = 0; i < 6; i++)
-            tmm__load_matrices(b[i / 2][i % 2], from + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
-#pragma unroll
-        for (int i = 0; i < 12; i++) {
-            const unsigned *x = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
-            const unsigned *y = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
-            tmm__mma_16(window, x, y, true), tmm__mma_16(window + 4, x, y + 2, true);
-        }
-#pragma unroll
-        for (int i = 0; i < 8; i++) c[8 * j + i] += window[i];
-    }
 #else
     const int lane = threadIdx.x % 32;
     float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
@@ -13628,8 +13601,7 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
         to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
     }
-    float window[64];
-    for (int n = 0; n < cols / 2; n++) window[n] = 0;
+    for (int n = 0; n < cols / 2; n++) c[n] = 0;
     for (int i = 0; i < 12; i++) {
         int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
         for (int n = 0; n < cols / 4; n++) { /* columns */
@@ -13640,39 +13612,25 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
                 unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
                 float z = tmm__bits_float(bits << 16);
                 for (int h = 0; h < 2; h++)
-                    window[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
             }
         }
     }
-    for (int n = 0; n < cols / 2; n++) c[n] += window[n];
 #endif
 }
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
-   block meet instead, once a stage; of those that copy, when all but the last `pending` groups of
-   their copies are complete. */
+   block meet instead, once a stage. */
 #if TMM__WGMMA
 static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
 #else
-static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     (void)barrier, (void)parity;
     __syncthreads();
-}
-
-static __device__ __forceinline__ void tmm__thin_arrive(int pending)
-{
-    switch (pending) {
-    case 0: TMM__COPY_WAIT(0); break;
-    case 1: TMM__COPY_WAIT(1); break;
-    case 2: TMM__COPY_WAIT(2); break;
-    case 3: TMM__COPY_WAIT(3); break;
-    default: TMM__COPY_WAIT(4);
-    }
-    tmm__thin_wait(0, 0);
 }
 #endif
 #endif
@@ -13684,7 +13642,7 @@ static __device__ __forceinline__ void tmm__thin_arrive(int pending)
    one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
@@ -13736,7 +13694,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
@@ -13802,7 +13760,11 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
-enum { tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0) };
+enum {
+    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
+    tmm__this_thin_bytes =
+        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
+};
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
@@ -13810,8 +13772,7 @@ static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 
 static_assert((TMM__THIN_LIST(TMM__IN_PASS) 0) == 1,
               "TMM__THIN_LIST: each instance needs a pass of its own");
 static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) >= 2, "TMM__THIN_LIST: stages must be 2 at least");
-static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin_cols) <=
-                  227 * 1024,
+static_assert(tmm__this_thin_bytes <= 227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
@@ -13824,22 +13785,17 @@ static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin
    y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
    another block, or both. No block waits for another one.
 
-   By mma.sync there are no barriers that count copies: all threads meet once a step, when the copies
-   of that step are complete; copies are stages - 2 steps ahead. Tiles have 64 lines at most there.
-
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
-   bounds it up to 64 columns or so, tensor cores beyond (those of sm_80 have half of that rate). */
+   bounds it up to 64 columns or so, tensor cores beyond. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
-                    (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_COLS))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
-    const int ring = TMM__WGMMA ? (int)STAGES : job.stages;
-    unsigned char *planes = tmm__memory + ring * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + ring * (int)STAGE);
+    unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
@@ -13878,11 +13834,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            /* What else there is to read comes from the launch before. */
-            if (i == 0 && (self < 32 || !TMM__WGMMA)) {
+            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
                 tmm__wait_for_previous();
                 const long long line = blockIdx.y * job.next_thin;
-                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0) && self < 32;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0);
                 for (int j = lane; own && j < job.thin.lines; j += 32) {
                     const bool bad = job.marks[1 + line + j] == job.ticket;
                     job.thin_scales[line + j] = bad ? 0 : 1;
@@ -13898,18 +13853,14 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self * 16; j < STAGE; j += 2048)
-                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
-            tmm__copy_commit();
-            if (i >= ring - 2) tmm__thin_arrive(ring - 2);
+            for (int j = self; j < STAGE / 16; j += 128)
+                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
+            tmm__thin_wait(fulls, 0);
 #endif
-            if (++stage == ring) stage = 0;
+            if (++stage == STAGES) stage = 0;
             from += STAGE;
             if (walk.step == 0 && walk.block == 0) from = first;
         }
-#if !TMM__WGMMA
-        for (int i = min(count, ring - 2); i > 0; i--) tmm__thin_arrive(i - 1);
-#endif
         return;
     }
 #if TMM__WGMMA
@@ -13917,8 +13868,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #endif
     const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
     float sum[COLS / 2], c[COLS / 2];
-    enum { AHEAD = TMM__WGMMA ? 2 : 1 }; /* steps that have terms */
-    unsigned terms[AHEAD][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
     float *partial = job.partials + blockIdx.y * job.next_partials +
@@ -13932,12 +13882,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
     }
 #pragma unroll 1
-    for (int first = 0; first < count; first += AHEAD) {
+    for (int pair = 0; pair < count; pair += 2) {
 #pragma unroll
-        for (int h = 0; h < AHEAD; h++) {
-            const int i = first + h;
+        for (int h = 0; h < 2; h++) {
+            const int i = pair + h;
             if (i >= count) break;
-            tmm__thin_products(TMM__WGMMA ? c : sum, terms[h], planes + stage * STAGE, COLS);
+            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
@@ -13948,20 +13898,20 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                     most[j] = inexact[j] = 0;
                 }
             }
-            const int next = stage + 1 < ring ? stage + 1 : 0;
+            const int next = stage + 1 < STAGES ? stage + 1 : 0;
             if (i + 1 < count) {
                 tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
-                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k,
-                                terms[AHEAD - 1 - h], most, inexact);
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
+                                most, inexact);
             }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
             if (next == 0) parity ^= 1;
-#pragma unroll
-            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
 #endif
             stage = next;
+#pragma unroll
+            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
             if (!ends) continue;
 #pragma unroll
             for (int j = 0; j < COLS / 4; j++) {
@@ -17645,8 +17595,7 @@ static inline const void *tmm__xthin_kernel(int n)
     return kernels[n];
 }
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n: as many stages as fit. These
-   are two at least, since devices with such tensor cores have 99 KB. */
+/* Lines of the thin operand in a tile, and shared memory, of instance n. */
 static inline int tmm__xthin_cols(int n)
 {
 #define TMM__THIN_ROW(pass, name, cols, ...) cols,
@@ -17657,11 +17606,10 @@ static inline int tmm__xthin_cols(int n)
 
 static inline int tmm__xthin_bytes(int n)
 {
-#define TMM__THIN_ROW(pass, name, cols, stages) stages,
-    static const int most[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
+    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    const int stage = TMM__THIN_STAGE_BYTES(tmm__xthin_cols(n));
-    return (int)tmm__min(most[n], tmm__current_device()->shared / stage) * stage;
+    return bytes[n];
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -17678,7 +17626,7 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
     const int one = TMM__CUT_K | TMM__PACK;
-    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
+    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
            ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
            thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
            tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
@@ -17716,8 +17664,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
                           4 * batch * (tiles + shares) * part; /* planes, partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
-    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) == TMM__BY_MMA_SYNC;
-    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
+    const double each = ceil(tiles * steps / shares) * t->thin.step[i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate);
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
@@ -17735,12 +17682,10 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
-    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
     for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
-        if (by == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) continue;
         const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
         const double most = floor(rounds * processors / p->batch);
         const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
@@ -17793,7 +17738,6 @@ static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *pla
     job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
     const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
     job->tiles = (int)tiles, job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
-    job->stages = plan->bytes / TMM__THIN_STAGE_BYTES(job->cols);
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
     job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);

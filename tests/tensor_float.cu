@@ -14,8 +14,7 @@ static int instance_wanted = -1, instruction_wanted = -1;
 #define TMM__FLOAT_INSTRUCTION(instruction) \
     (TWIN && instruction_wanted >= 0 ? instruction_wanted : (instruction))
 static int thin_wanted = 0; /* -1: no kernel for thin operands; 1: its twin competes */
-#define TMM__FLOAT_THIN(by_tensor_cores) \
-    (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_tensor_cores))
+#define TMM__FLOAT_THIN(by_wgmma) (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_wgmma))
 static int blocks_wanted = 0; /* multiprocessors that it shares the work among */
 #define TMM__BUSY(processors) (blocks_wanted ? blocks_wanted : (processors))
 static int parts_wanted = 0; /* of the k of each tile */
@@ -858,11 +857,10 @@ static void forgets(const char *name)
 
 /* An instance of the kernel for thin operands: either operand, all ways to copy the other one, few and
    many partial tiles to add, all kinds of data. */
-static void thin(int n, int instruction)
+static void thin(int n)
 {
     const int cols = tmm_sgemm__thin_cols(n);
     char name[64];
-    if (instruction == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) return;
     instance_wanted = TMM__THIN_FIRST + n, thin_wanted = 1;
     for (int turned = 0; turned < 2; turned++) {
         snprintf(name, sizeof name, ", %d lines in a tile, %s thin", cols, turned ? "B" : "A");
@@ -939,7 +937,7 @@ int main(int count, char **words)
                       : instruction == TMM__BY_MMA_SYNC ? "mma.sync"
                                                         : "multiply-adds");
     if (count > 1 && strcmp(words[1], "thin") == 0) {
-        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n, instruction);
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
         return tap_done();
     }
     if (count > 1 && strcmp(words[1], "few") == 0) {
@@ -974,13 +972,13 @@ int main(int count, char **words)
         if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
     instance_wanted = -1;
     if (instruction == TMM__BY_WGMMA) long_lines();
-    if (TWIN || instruction != TMM__BY_MULTIPLY_ADD)
-        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n, instruction);
+    if (TWIN || instruction == TMM__BY_WGMMA)
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
     batches(UNIFORM);
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
-    if (TWIN || instruction != TMM__BY_MULTIPLY_ADD) best_way();
+    if (TWIN || instruction == TMM__BY_WGMMA) best_way();
     from_host();
     in_three();
     rules();

@@ -421,6 +421,7 @@
 
 #define tmm__this_mma_bytes   TMM__INSTANCE(mma_bytes_, MMA)
 #define tmm__thin_cols        TMM__INSTANCE(thin_cols_, THIN)
+#define tmm__this_thin_bytes  TMM__INSTANCE(thin_bytes_, THIN)
 #define tmm__this_wgmma_bytes TMM__INSTANCE(wgmma_bytes_, WGMMA)
 
 #define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)

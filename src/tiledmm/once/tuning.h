@@ -212,11 +212,11 @@ typedef struct tmm__costs {
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
-        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
-        double apart; /* times that it takes longer where copies are of 4 bytes */
-        double once;  /* nanoseconds of all launches */
-        double again; /* a block of a batch that begins when another one ends */
+        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
+        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        double apart;                 /* times that it takes longer where copies are of 4 bytes */
+        double once;                  /* nanoseconds of all launches */
+        double again;                 /* a block of a batch that begins when another one ends */
         double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
         double add;   /* and of partial tiles */
@@ -519,14 +519,14 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},                              /* cols */
-        {{1380, 1520, 1720, 1970}, {1400, 2400, 0, 0}}, /* step: by mma.sync estimated */
-        1.23,                                           /* apart */
-        5340,                                           /* once */
-        3000,                                           /* again: estimated */
-        0.915,                                          /* read */
-        0.233,                                          /* split */
-        0.931,                                          /* add */
+        {32, 64, 96, 128},        /* cols */
+        {1380, 1520, 1720, 1970}, /* step */
+        1.23,                     /* apart */
+        5340,                     /* once */
+        3000,                     /* again: estimated */
+        0.915,                    /* read */
+        0.233,                    /* split */
+        0.931,                    /* add */
     },
     {
         /* half */

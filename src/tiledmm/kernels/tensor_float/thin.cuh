@@ -36,12 +36,6 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
 
-/* Lines of a tile, at most, by mma.sync: tensor cores bound it from 64 on, and registers are 168. */
-#define TMM__THIN_MMA_COLS 64
-
-/* Shared memory of a stage: of the large operand, planes, two barriers. */
-#define TMM__THIN_STAGE_BYTES(cols) ((int)TMM__THIN_STAGE + 192 * (cols) + 16)
-
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
     tmm__lines thin, large;
@@ -56,7 +50,6 @@ typedef struct tmm__thin_job {
     long long units;    /* of a product: tiles times steps, which are shared out */
     unsigned shares;    /* the blocks that multiply a product */
     int tiles;          /* of a product */
-    int stages;         /* in shared memory, by mma.sync */
     int steps, blocks;  /* of 32 k; of the thin operand */
     int cols;           /* of a block */
     int along_k, width; /* how the large operand is copied: along k or lines, by so many bytes */
@@ -65,7 +58,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -234,10 +227,9 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     }
 }
 
-/* The products of a stage: 64 lines of the large operand by a warpgroup, in the order of bf16_multiply.
-   By wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async"), they are enqueued, and
-   become c. By mma.sync, whose fragments are the same, they are added to c; elsewhere, too, where twins
-   of its instructions would be slow. */
+/* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
+   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
+   elsewhere computed by each warp. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -281,27 +273,6 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
-#elif TMM__ASYNC
-    /* Two groups of eight lines are four matrices, which lie together. */
-    const unsigned char *from = planes + threadIdx.x % 32 * 16;
-#pragma unroll
-    for (int j = 0; j < cols / 16; j++) {
-        unsigned b[3][2][4];
-        float window[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++) window[i] = 0;
-#pragma unroll
-        for (int i = 0; i < 6; i++)
-            tmm__load_matrices(b[i / 2][i % 2], from + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
-#pragma unroll
-        for (int i = 0; i < 12; i++) {
-            const unsigned *x = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
-            const unsigned *y = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
-            tmm__mma_16(window, x, y, true), tmm__mma_16(window + 4, x, y + 2, true);
-        }
-#pragma unroll
-        for (int i = 0; i < 8; i++) c[8 * j + i] += window[i];
-    }
 #else
     const int lane = threadIdx.x % 32;
     float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
@@ -311,8 +282,7 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
         float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
         to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
     }
-    float window[64];
-    for (int n = 0; n < cols / 2; n++) window[n] = 0;
+    for (int n = 0; n < cols / 2; n++) c[n] = 0;
     for (int i = 0; i < 12; i++) {
         int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
         for (int n = 0; n < cols / 4; n++) { /* columns */
@@ -323,39 +293,25 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
                 unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
                 float z = tmm__bits_float(bits << 16);
                 for (int h = 0; h < 2; h++)
-                    window[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
+                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
             }
         }
     }
-    for (int n = 0; n < cols / 2; n++) c[n] += window[n];
 #endif
 }
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
-   block meet instead, once a stage; of those that copy, when all but the last `pending` groups of
-   their copies are complete. */
+   block meet instead, once a stage. */
 #if TMM__WGMMA
 static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
 #else
-static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     (void)barrier, (void)parity;
     __syncthreads();
-}
-
-static __device__ __forceinline__ void tmm__thin_arrive(int pending)
-{
-    switch (pending) {
-    case 0: TMM__COPY_WAIT(0); break;
-    case 1: TMM__COPY_WAIT(1); break;
-    case 2: TMM__COPY_WAIT(2); break;
-    case 3: TMM__COPY_WAIT(3); break;
-    default: TMM__COPY_WAIT(4);
-    }
-    tmm__thin_wait(0, 0);
 }
 #endif
 #endif

@@ -5,7 +5,7 @@
    one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
@@ -57,7 +57,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
@@ -123,7 +123,11 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__THIN_LIST(TMM__IN_PASS) 0)
-enum { tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0) };
+enum {
+    tmm__thin_cols = (TMM__THIN_LIST(TMM__VALUE_1) 0),
+    tmm__this_thin_bytes =
+        (TMM__THIN_LIST(TMM__VALUE_2) 0) * (TMM__THIN_STAGE + 192 * tmm__thin_cols + 16)
+};
 static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 96 ||
                   tmm__thin_cols == 128,
               "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines of the thin operand: "
@@ -131,8 +135,7 @@ static_assert(tmm__thin_cols == 32 || tmm__thin_cols == 64 || tmm__thin_cols == 
 static_assert((TMM__THIN_LIST(TMM__IN_PASS) 0) == 1,
               "TMM__THIN_LIST: each instance needs a pass of its own");
 static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) >= 2, "TMM__THIN_LIST: stages must be 2 at least");
-static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin_cols) <=
-                  227 * 1024,
+static_assert(tmm__this_thin_bytes <= 227 * 1024,
               "TMM__THIN_LIST: stages must fit into the 227 KB that a block has on sm_90a");
 
 /* KERNEL THIN FLOAT, multiply: 128 lines of the large operand by `cols` of the thin one. 384 threads:
@@ -145,22 +148,17 @@ static_assert((TMM__THIN_LIST(TMM__VALUE_2) 0) * TMM__THIN_STAGE_BYTES(tmm__thin
    y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
    another block, or both. No block waits for another one.
 
-   By mma.sync there are no barriers that count copies: all threads meet once a step, when the copies
-   of that step are complete; copies are stages - 2 steps ahead. Tiles have 64 lines at most there.
-
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond: 1180 clocks. So memory
-   bounds it up to 64 columns or so, tensor cores beyond (those of sm_80 have half of that rate). */
+   bounds it up to 64 columns or so, tensor cores beyond. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
-                    (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_COLS))
+#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
     enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
-    const int ring = TMM__WGMMA ? (int)STAGES : job.stages;
-    unsigned char *planes = tmm__memory + ring * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + ring * (int)STAGE);
+    unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
+    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
     const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
@@ -199,11 +197,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            /* What else there is to read comes from the launch before. */
-            if (i == 0 && (self < 32 || !TMM__WGMMA)) {
+            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
                 tmm__wait_for_previous();
                 const long long line = blockIdx.y * job.next_thin;
-                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0) && self < 32;
+                const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0);
                 for (int j = lane; own && j < job.thin.lines; j += 32) {
                     const bool bad = job.marks[1 + line + j] == job.ticket;
                     job.thin_scales[line + j] = bad ? 0 : 1;
@@ -219,18 +216,14 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self * 16; j < STAGE; j += 2048)
-                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
-            tmm__copy_commit();
-            if (i >= ring - 2) tmm__thin_arrive(ring - 2);
+            for (int j = self; j < STAGE / 16; j += 128)
+                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
+            tmm__thin_wait(fulls, 0);
 #endif
-            if (++stage == ring) stage = 0;
+            if (++stage == STAGES) stage = 0;
             from += STAGE;
             if (walk.step == 0 && walk.block == 0) from = first;
         }
-#if !TMM__WGMMA
-        for (int i = min(count, ring - 2); i > 0; i--) tmm__thin_arrive(i - 1);
-#endif
         return;
     }
 #if TMM__WGMMA
@@ -238,8 +231,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #endif
     const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
     float sum[COLS / 2], c[COLS / 2];
-    enum { AHEAD = TMM__WGMMA ? 2 : 1 }; /* steps that have terms */
-    unsigned terms[AHEAD][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
+    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
     float *partial = job.partials + blockIdx.y * job.next_partials +
@@ -253,12 +245,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
     }
 #pragma unroll 1
-    for (int first = 0; first < count; first += AHEAD) {
+    for (int pair = 0; pair < count; pair += 2) {
 #pragma unroll
-        for (int h = 0; h < AHEAD; h++) {
-            const int i = first + h;
+        for (int h = 0; h < 2; h++) {
+            const int i = pair + h;
             if (i >= count) break;
-            tmm__thin_products(TMM__WGMMA ? c : sum, terms[h], planes + stage * STAGE, COLS);
+            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
             const bool ends = --left == 0;
             if (ends) { /* all terms of its lines have been made */
 #pragma unroll
@@ -269,20 +261,20 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                     most[j] = inexact[j] = 0;
                 }
             }
-            const int next = stage + 1 < ring ? stage + 1 : 0;
+            const int next = stage + 1 < STAGES ? stage + 1 : 0;
             if (i + 1 < count) {
                 tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
-                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k,
-                                terms[AHEAD - 1 - h], most, inexact);
+                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
+                                most, inexact);
             }
 #if TMM__WGMMA
             tmm__wgmma_wait(c, COLS / 2, 0);
             if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
             if (next == 0) parity ^= 1;
-#pragma unroll
-            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
 #endif
             stage = next;
+#pragma unroll
+            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
             if (!ends) continue;
 #pragma unroll
             for (int j = 0; j < COLS / 4; j++) {

@@ -18,8 +18,7 @@ static inline const void *tmm__xthin_kernel(int n)
     return kernels[n];
 }
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n: as many stages as fit. These
-   are two at least, since devices with such tensor cores have 99 KB. */
+/* Lines of the thin operand in a tile, and shared memory, of instance n. */
 static inline int tmm__xthin_cols(int n)
 {
 #define TMM__THIN_ROW(pass, name, cols, ...) cols,
@@ -30,11 +29,10 @@ static inline int tmm__xthin_cols(int n)
 
 static inline int tmm__xthin_bytes(int n)
 {
-#define TMM__THIN_ROW(pass, name, cols, stages) stages,
-    static const int most[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
+    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    const int stage = TMM__THIN_STAGE_BYTES(tmm__xthin_cols(n));
-    return (int)tmm__min(most[n], tmm__current_device()->shared / stage) * stage;
+    return bytes[n];
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -51,7 +49,7 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
     const int one = TMM__CUT_K | TMM__PACK;
-    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
+    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
            ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
            thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
            tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
@@ -89,8 +87,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
                           4 * batch * (tiles + shares) * part; /* planes, partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
-    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) == TMM__BY_MMA_SYNC;
-    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
+    const double each = ceil(tiles * steps / shares) * t->thin.step[i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate);
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
@@ -108,12 +105,10 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
-    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
     for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
-        if (by == TMM__BY_MMA_SYNC && cols > TMM__THIN_MMA_COLS) continue;
         const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
         const double most = floor(rounds * processors / p->batch);
         const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
@@ -166,7 +161,6 @@ static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *pla
     job->blocks = (int)((job->thin.lines - 1) / job->cols + 1);
     const long long tiles = ((job->large.lines - 1) / TMM__THIN_LINES + 1) * job->blocks;
     job->tiles = (int)tiles, job->units = tiles * job->steps, job->shares = (unsigned)plan->blocks;
-    job->stages = plan->bytes / TMM__THIN_STAGE_BYTES(job->cols);
     /* So many partial tiles are too many for a thread of KERNEL THIN FLOAT, sum. */
     job->groups = job->shares > 8 * tiles ? 8 : 1;
     job->along_k = job->large.k_stride == 1, job->width = tmm__xthin_width(p, job->turned);
