@@ -546,9 +546,9 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) \
     _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(i) _(j) _(k) \
-    _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) _(t) \
-    _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
+    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
+    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -674,6 +674,7 @@ TMM__WORDS(TMM__PUSH)
 #undef e
 #undef g
 #undef h
+#undef half
 #undef i
 #undef j
 #undef k
@@ -10765,8 +10766,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
-   cores read B once for 64 rows: 40 KB of shared memory in 1024 clocks. For longer than some ms what
-   bounds it is power. */
+   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
 TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B, TMM_OUT *__restrict__ C,
@@ -16184,7 +16184,10 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(0);
-    return device->capability == 90 && device->shared >= i->bytes &&
+    /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
+       wgmma, and would do what TMA cannot read. */
+    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
+    return whole && device->capability == 90 && device->shared >= i->bytes &&
            tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 &&

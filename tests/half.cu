@@ -16,7 +16,7 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
-static int wants_wgmma; /* whose instances are 8 and up, where the device has it */
+int wants_wgmma; /* whose instances are 8 and up, where the device has it; not static: TMM_SIMPLE reads it nowhere */
 #define TMM__PLAN_GUESS(instance, cut, slices, time) \
     ((void)(cut), (void)(slices), wants_wgmma && (instance) < 8 ? 1e30 : (time))
 #include "../tiledmm.cuh"

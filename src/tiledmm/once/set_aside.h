@@ -27,9 +27,9 @@
     _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) \
     _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(i) _(j) _(k) \
-    _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) _(t) \
-    _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
+    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
+    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -155,6 +155,7 @@ TMM__WORDS(TMM__PUSH)
 #undef e
 #undef g
 #undef h
+#undef half
 #undef i
 #undef j
 #undef k

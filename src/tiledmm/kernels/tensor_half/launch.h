@@ -78,7 +78,10 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(0);
-    return device->capability == 90 && device->shared >= i->bytes &&
+    /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
+       wgmma, and would do what TMA cannot read. */
+    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
+    return whole && device->capability == 90 && device->shared >= i->bytes &&
            tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 &&

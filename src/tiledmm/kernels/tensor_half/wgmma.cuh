@@ -194,8 +194,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
-   cores read B once for 64 rows: 40 KB of shared memory in 1024 clocks. For longer than some ms what
-   bounds it is power. */
+   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
 TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B, TMM_OUT *__restrict__ C,
