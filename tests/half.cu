@@ -234,6 +234,35 @@ static void TEST(_from_host)(void)
         tap_ok(status == TMM_OK && worst <= 1, "tmm_%s%s, K %d: rounded once (%.2g of the bound)",
                type, ways[way], (int)K, worst);
         if (status != TMM_OK) tap_note("%s", tmm_last_error());
+        if (way > 0) continue;
+        /* Freivalds' check takes the same bits, and finds an element that is off by two roundings. */
+        const T unit = TO_TYPE(1.0f);
+        unsigned short bits;
+        double right = -1, wrong = -1;
+        memcpy(&bits, &unit, sizeof bits);
+        const tmm_type product = bits == 0x3C00
+                                     ? (sizeof(OUT) == 2 ? TMM_HALF : TMM_HALF_FLOAT)
+                                     : (sizeof(OUT) == 2 ? TMM_BFLOAT16 : TMM_BFLOAT16_FLOAT);
+        tmm_freivalds(product, M, N, K, A, K, B, N, C, N, 10, tap_bits(), &right);
+        const float off = OUT_FLOAT(C[100]);
+        C[100] = TO_OUT(off + 10);
+        tmm_freivalds(product, M, N, K, A, K, B, N, C, N, 10, tap_bits(), &wrong);
+        C[100] = TO_OUT(off);
+        T *every = (T *)malloc(sizeof(T) * 65536);
+        double *values = (double *)malloc(sizeof(double) * 65536), differ = -1;
+        for (unsigned n = 0; n < 65536; n++) {
+            const unsigned short one_of = (unsigned short)n;
+            memcpy(&every[n], &one_of, 2);
+            values[n] = TO_FLOAT(every[n]);
+        }
+        tmm_max_abs_error(bits == 0x3C00 ? TMM_HALF : TMM_BFLOAT16, 256, 256, every, 256, values,
+                          256, &differ);
+        free(every), free(values);
+        tap_ok(differ == 0, "tmm_max_abs_error reads every number of 16 bits as CUDA does, %s",
+               type);
+        tap_ok(right > 0 && right < 1 && wrong > 1,
+               "tmm_freivalds, C of %s: passes (%.2g), and finds one that is wrong (%.2g)", type,
+               right, wrong);
     }
     cudaFree(d), cudaFree(c);
     free(A), free(B);

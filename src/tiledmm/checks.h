@@ -1,25 +1,46 @@
 /* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
    Uses: once/. Used by: callers. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* A number of 16 bits, of which the exponent has 5 (half) or 8 (bfloat16). It needs no CUDA header. */
+static inline double tmm__of_16_bits(unsigned bits, int exponent_bits)
+{
+    const int digits = 15 - exponent_bits, largest = (1 << exponent_bits) - 1;
+    const int exponent = bits >> digits & largest;
+    const double fraction = bits & ((1u << digits) - 1), one = 1 << digits;
+    const int scale = (exponent > 0 ? exponent : 1) - largest / 2 - digits;
+    const double size = exponent < largest ? ldexp(fraction + (exponent > 0 ? one : 0), scale)
+                        : fraction > 0     ? (double)NAN
+                                           : HUGE_VAL;
+    return bits >> 15 ? -size : size;
+}
+
 /* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)
 {
     switch (type) {
     case TMM_FLOAT: return ((const float *)X)[index];
     case TMM_DOUBLE: return ((const double *)X)[index];
-    case TMM_INT: break;
+    case TMM_INT: return ((const int *)X)[index];
+    case TMM_HALF:
+    case TMM_HALF_FLOAT: return tmm__of_16_bits(((const unsigned short *)X)[index], 5);
+    default: return tmm__of_16_bits(((const unsigned short *)X)[index], 8);
     }
-    return ((const int *)X)[index];
+}
+
+/* The type of the C of a product of this type. */
+static inline tmm_type tmm__type_of_C(tmm_type type)
+{
+    return type == TMM_HALF_FLOAT || type == TMM_BFLOAT16_FLOAT ? TMM_FLOAT : type;
 }
 
 static inline size_t tmm__element_size(tmm_type type)
 {
-    return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
+    return type == TMM_DOUBLE ? sizeof(double) : type <= TMM_INT ? sizeof(float) : 2;
 }
 
 static inline tmm_status tmm__check_type(tmm_type type)
 {
-    if (type == TMM_FLOAT || type == TMM_DOUBLE || type == TMM_INT) return TMM_OK;
+    if ((int)type >= TMM_FLOAT && (int)type <= TMM_BFLOAT16_FLOAT) return TMM_OK;
     return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
 }
 
@@ -30,6 +51,11 @@ static inline tmm_status tmm__check_error(tmm_type type, long long M, long long 
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
+    if (type != tmm__type_of_C(type))
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "type is %d, that of a product; one matrix is TMM_FLOAT, TMM_HALF or "
+                         "TMM_BFLOAT16",
+                         (int)type);
     if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
@@ -130,7 +156,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
                                     C,
                                     ldc,
                                     tmm__element_size(type),
-                                    tmm__element_size(type),
+                                    tmm__element_size(tmm__type_of_C(type)),
                                     1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
@@ -142,7 +168,10 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
     double *of_B = r + N, *of_AB = of_B + K, *of_C = of_AB + M;
 
-    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
+    const double u = type == TMM_DOUBLE ? 1.1102230246251565e-16 : 5.9604644775390625e-8;
+    /* Rounding C to 16 bits: in proportion to an element, and that of subnormal numbers. */
+    const double u_C = type == TMM_HALF ? ldexp(1, -11) : type == TMM_BFLOAT16 ? ldexp(1, -8) : 0;
+    const double least = ldexp(sqrt((double)N), type == TMM_HALF ? -25 : -134);
     double normB = 0, largest = 0; /* normB: the Frobenius norm */
     for (long long k = 0; k < K && type != TMM_INT; k++)
         normB += tmm__square_norm(type, B, k * ldb, N);
@@ -151,12 +180,14 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
         tmm__random_signs(&seed, N, r);
         tmm__matvec(type, K, N, B, ldb, r, of_B);
         tmm__matvec(type, M, K, A, lda, of_B, of_AB);
-        tmm__matvec(type, M, N, C, ldc, r, of_C);
+        tmm__matvec(tmm__type_of_C(type), M, N, C, ldc, r, of_C);
         for (long long i = 0; i < M; i++) {
             double residual = fabs(of_C[i] - of_AB[i]), norm = 0;
             if (residual == 0) continue;
             if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
-            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
+            double bound = 8 * sqrt(K + 2.0) * u * norm * normB;
+            if (u_C > 0) bound += 8 * (u_C * sqrt(tmm__square_norm(type, C, i * ldc, N)) + least);
+            double e = residual / bound;
             if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
         }
     }

@@ -137,6 +137,8 @@
      TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
                          16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
+                         Of both, tmm_?gemm_host and _multi take TMM_TENSOR with TMM_AUTO_TENSOR alone,
+                         for its bits are those of one kind of device; tmm_?matmul does
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__

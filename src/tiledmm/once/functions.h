@@ -32,6 +32,8 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
      Above 1 the product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
+     TMM_HALF, TMM_BFLOAT16, and TMM_HALF_FLOAT, TMM_BFLOAT16_FLOAT for C in float: as for TMM_FLOAT,
+     since sums are in float, and 8 u |c_i|_2 for the rounding of a C of 16 bits.
    Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M
    doubles. */
 TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,

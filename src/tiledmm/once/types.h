@@ -32,7 +32,16 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+/* Of 16 bits for the checks of results: the last two have A and B of 16 bits and C in float. */
+typedef enum tmm_type TMM__INT {
+    TMM_FLOAT = 0,
+    TMM_DOUBLE,
+    TMM_INT,
+    TMM_HALF,
+    TMM_BFLOAT16,
+    TMM_HALF_FLOAT,
+    TMM_BFLOAT16_FLOAT
+} tmm_type;
 
 /* An operand that tmm_?gemm_prepare_A or _B has converted; its members are theirs. */
 typedef struct tmm_prepared {

@@ -21,10 +21,14 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
-    /* Several threads stage large matrices faster than cudaMemcpy does. */
+    /* Several threads stage large matrices faster than cudaMemcpy does. On one device elements of 16
+       bits may go by tensor cores, whose bits are those of this kind of device. */
+    tmm_host_options large;
+    memset(&large, 0, sizeof large);
+    large.kernel = TMM__HALF_TENSOR ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
-                               (TMM_SCALAR)0, C, N, NULL);
+                               (TMM_SCALAR)0, C, N, &large);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
     static const char *const calls[3] = {"cudaMalloc for A", "cudaMalloc for B",
@@ -66,6 +70,10 @@ static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xprodu
         kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
     if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM__CONVERTING) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
+#endif
+#if TMM__HALF_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR)))
+        kernel = TMM_TENSOR;
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
