@@ -137,6 +137,8 @@
      TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
                          16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
+                         Of both, tmm_?gemm_host and _multi take TMM_TENSOR with TMM_AUTO_TENSOR alone,
+                         for its bits are those of one kind of device; tmm_?matmul does
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -307,6 +309,9 @@
 /* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. */
 #ifdef TMM_WITH_HALF
 #ifdef __CUDACC__
+#if defined(__CUDA_NO_HALF_CONVERSIONS__) && !defined(TMM_EXTERN) /* PyTorch's builds define it */
+#error "tiledmm.cuh: TMM_WITH_HALF converts __half: compile with -U__CUDA_NO_HALF_CONVERSIONS__"
+#endif
 #include <cuda_fp16.h>
 typedef __half tmm_half;
 #else
@@ -317,6 +322,9 @@ typedef struct tmm_half {
 #endif
 #ifdef TMM_WITH_BFLOAT16
 #ifdef __CUDACC__
+#if defined(__CUDA_NO_BFLOAT16_CONVERSIONS__) && !defined(TMM_EXTERN)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16: compile with -U__CUDA_NO_BFLOAT16_CONVERSIONS__"
+#endif
 #include <cuda_bf16.h>
 typedef __nv_bfloat16 tmm_bfloat16;
 #else

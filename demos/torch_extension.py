@@ -23,6 +23,9 @@ SOURCE = r"""
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <string>
+#define TMM_WITH_HALF
+#define TMM_WITH_BFLOAT16
+#define TMM_NO_INT
 #include "tiledmm.cuh"
 
 // How a matrix lies in memory, for the header: stored by rows it is taken as it is, stored by
@@ -65,14 +68,16 @@ torch::Tensor matmul(torch::Tensor A, torch::Tensor B)
     cudaStream_t stream = at::cuda::getCurrentCUDAStream();
     torch::Tensor C = torch::empty({M, N}, A.options());
     tmm_status status = TMM_ERROR_UNSUPPORTED;
-    if (A.scalar_type() == torch::kFloat32)
-        status = tmm_sgemm(a.op, b.op, M, N, K, 1, a.tensor.data_ptr<float>(), a.ld,
-                           b.tensor.data_ptr<float>(), b.ld, 0, C.data_ptr<float>(), ldc, stream);
-    else if (A.scalar_type() == torch::kFloat64)
-        status = tmm_dgemm(a.op, b.op, M, N, K, 1, a.tensor.data_ptr<double>(), a.ld,
-                           b.tensor.data_ptr<double>(), b.ld, 0, C.data_ptr<double>(), ldc, stream);
-    else
-        TORCH_CHECK(false, "the type must be float32 or float64");
+#define MULTIPLY(function, type)                                                               \
+    status = function(a.op, b.op, M, N, K, 1, (const type *)a.tensor.data_ptr(), a.ld,         \
+                      (const type *)b.tensor.data_ptr(), b.ld, 0, (type *)C.data_ptr(), ldc, stream)
+    switch (A.scalar_type()) {
+    case torch::kFloat32: MULTIPLY(tmm_sgemm, float); break;
+    case torch::kFloat64: MULTIPLY(tmm_dgemm, double); break;
+    case torch::kFloat16: MULTIPLY(tmm_hgemm, tmm_half); break;
+    case torch::kBFloat16: MULTIPLY(tmm_bgemm, tmm_bfloat16); break;
+    default: TORCH_CHECK(false, "the type must be float32, float64, float16 or bfloat16");
+    }
     TORCH_CHECK(status == TMM_OK, tmm_last_error());
     return C;
 }
@@ -112,21 +117,27 @@ def arguments():
 
 def load():
     from torch.utils.cpp_extension import load_inline
+    # PyTorch switches off the conversions of 16-bit types, by which the header stores C.
+    flags = ["-O3", "-U__CUDA_NO_HALF_CONVERSIONS__", "-U__CUDA_NO_BFLOAT16_CONVERSIONS__"]
     # The name of the folder of built extensions does not depend on the header; ninja looks at its
     # date, since the compiler lists it among what the source includes.
     return load_inline(name="tiledmm", cpp_sources=DECLARATIONS, cuda_sources=SOURCE,
                        functions=["matmul", "operand"], extra_include_paths=[HEADER_FOLDER],
-                       extra_cuda_cflags=["-O3"])
+                       extra_cuda_cflags=flags)
 
 
 def judge(torch, name, A, B, C, good=True):
-    """One line of the table. The bound is what rounding may do to an element, twice for float64,
-    whose reference is rounded as much as the result."""
+    """One line of the table. The bound is what rounding may do to an element: in sums, twice for
+    float64, whose reference is rounded as much as the result; and once to 16 bits."""
     a, b = A.double(), B.double()
-    error = (C.double() - torch.matmul(a, b)).abs()
+    reference = torch.matmul(a, b)
+    error = (C.double() - reference).abs()
     double = C.dtype == torch.float64
     unit = 2.0**-53 if double else 2.0**-24
     bound = (1 + double) * (A.shape[1] + 2) * unit * torch.matmul(a.abs(), b.abs())
+    if C.dtype in (torch.float16, torch.bfloat16):
+        info = torch.finfo(C.dtype)
+        bound = bound + info.eps / 2 * (reference.abs() + bound) + info.tiny * info.eps
     good = good and bool((error <= bound).all())  # not so for NaN
     largest = error.max().item() if error.numel() else 0
     print(f"{name:<52}{str(C.dtype)[6:]:>9}{largest:>12.2e}   {'right' if good else 'WRONG'}")
@@ -156,7 +167,7 @@ def main():
     def random(rows, cols, dtype):
         return 2 * torch.rand(rows, cols, dtype=dtype, device=device) - 1
 
-    for dtype in (torch.float32, torch.float64):
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         wide = random(K, 2 * N, dtype)
         cases = (
             ("contiguous", random(M, K, dtype), random(K, N, dtype), "N", "N"),

@@ -193,6 +193,7 @@ sed -n '/KERNEL REGISTER =/,/^.. END OF KERNEL/p' tiledmm.cuh |
     sed '1i #define TMM_TYPE float\n#define TMM_BLOCK 5' >"$work/block.cu"
 # own NAME TYPE LINES: a file with a type that is no number
 own() { printf '%s\n#define TMM_NO_READY_MADE\n#define TMM_TYPE %s\n#define TMM_NAME x\n#include "tiledmm.cuh"\n' "$3" "$2" >"$work/$1.cu"; }
+printf '#include "tiledmm.cuh"\n' >"$work/ready.cu"
 own complex 'std::complex<float>' '#include <complex>'
 own struct pair 'struct pair { float a, b; };'
 own half __half '#include <cuda_fp16.h>'
@@ -220,6 +221,11 @@ wrong_macros() { # COMPILER COMMAND...
     for type in out scalar; do
         check "$compiler: another TMM_${type^^} of the same size is refused for float, first with a sentence" \
             first_error "are for elements of 1 or 2 bytes" "$@" -DTMM_SIMPLE -c "$work/$type.cu" -o "$work/refused.o"
+    done
+    for type in HALF BFLOAT16; do # as PyTorch compiles its extensions
+        check "$compiler: TMM_WITH_$type without the type's conversions is refused, first with a sentence" \
+            first_error "compile with -U__CUDA_NO_${type}_CONVERSIONS__" "$@" -DTMM_SIMPLE -DTMM_WITH_$type \
+            -D__CUDA_NO_${type}_CONVERSIONS__ -c "$work/ready.cu" -o "$work/refused.o"
     done
     check "$compiler: complex numbers with a TMM_SUM float are refused, first with a sentence" \
         first_error "converts to TMM_SUM and back" "$@" -DTMM_SIMPLE -c "$work/summed.cu" -o "$work/refused.o"
