@@ -1,6 +1,6 @@
 /* Compiles tiledmm.cuh with NVRTC, the compiler in a library that CuPy and others use: from a
    folder, from memory, and with a type of one's own; the kernels must have their plain names.
-   Needs the toolkit but no GPU. Argument: the folder of tiledmm.cuh. */
+   Needs the toolkit but no GPU. Arguments: the folders of tiledmm.cuh and of CUDA's headers. */
 #include <nvrtc.h>
 #include "tap.h"
 
@@ -137,7 +137,7 @@ int main(int count, char **words)
     test_compiled("from memory", ptx);
     test_entries("from memory", ptx, SIMPLE("s") TILES("s") SIMPLE("d") SIMPLE("i"));
     free(ptx);
-    if (count > 2) return tap_done(); /* quick */
+    if (count > 3) return tap_done(); /* quick */
 
     ptx = compile("#include \"tiledmm.cuh\"\n", NULL, include_path);
     test_compiled("from a folder", ptx);
@@ -163,6 +163,27 @@ int main(int count, char **words)
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
                  "tmm_ugemm_register_128 tmm_ugemm_pipelined_any tmm_ugemm_small_16x32 " FAST("u"));
+    free(ptx);
+
+    /* NVRTC has no headers of its own: cuda_fp16.h comes from the toolkit, or with CuPy. */
+    snprintf(include_path, sizeof include_path, "-I%s", count > 2 ? words[2] : ".");
+    ptx = compile("#define TMM_SIMPLE\n#define TMM_NO_DOUBLE\n#define TMM_NO_INT\n"
+                  "#define TMM_WITH_HALF\n#define TMM_WITH_BFLOAT16\n#include \"tiledmm.cuh\"\n",
+                  header, include_path);
+    test_compiled("half and bfloat16", ptx);
+    test_entries("half and bfloat16", ptx,
+                 SIMPLE("s") TILES("s") SIMPLE("h") SIMPLE("hs") SIMPLE("b") SIMPLE("bs"));
+    free(ptx);
+    ptx = compile("#include <cuda_fp16.h>\n#define TMM_NO_READY_MADE\n#define TMM_TYPE __half\n"
+                  "#define TMM_SUM float\n#define TMM_NAME x\n#include \"tiledmm.cuh\"\n",
+                  header, include_path);
+    test_compiled("half by all kernels", ptx);
+    test_entries("half by all kernels", ptx,
+                 SIMPLE("x")
+                     FAST("x") "tmm_xgemm_shared_8 tmm_xgemm_shared_16 tmm_xgemm_register_64 "
+                               "tmm_xgemm_pipelined_any tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
+                               "tmm_xgemm_half_128x128 tmm_xgemm_half_wgmma_128x128 "
+                               "tmm_xgemm_half_wgmma_128x256 ");
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

@@ -27,4 +27,4 @@ gcc -std=c99 -Wall -Wextra -Werror -isystem "$include" -I"$work" tests/nvrtc.c -
 # from a folder without the header, since NVRTC looks in the current one, too
 root=$PWD
 cd "$work" || exit 1
-exec timeout "$patience" ./nvrtc "$root" "$@"
+exec timeout "$patience" ./nvrtc "$root" "$include" "$@"
