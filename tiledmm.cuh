@@ -225,7 +225,7 @@
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
                 KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR HALF,
-                KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
+                KERNEL ALIGN, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
@@ -3023,6 +3023,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_prepare_A      TMM_FN(gemm_prepare_A)
 #define tmm__xgemm_prepare_B      TMM_FN(gemm_prepare_B)
 #define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
+#define tmm__xgemm_half_align     TMM_FN(gemm_half_align)
 #define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
 #define tmm__xgemm_release        TMM_FN(gemm_release)
 #define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
@@ -3047,6 +3048,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_align      TMM_FN(gemm__half_align)
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
+#define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
@@ -5974,7 +5976,7 @@ static inline double tmm__of_16_bits(unsigned bits, int exponent_bits)
     const double fraction = bits & ((1u << digits) - 1), one = 1 << digits;
     const int scale = (exponent > 0 ? exponent : 1) - largest / 2 - digits;
     const double size = exponent < largest ? ldexp(fraction + (exponent > 0 ? one : 0), scale)
-                        : fraction > 0     ? (double)NAN
+                        : fraction > 0     ? HUGE_VAL - HUGE_VAL
                                            : HUGE_VAL;
     return bits >> 15 ? -size : size;
 }
@@ -10943,6 +10945,58 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #else
     (void)map_A, (void)map_B, (void)C, (void)job;
 #endif
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
+   Uses: once/. Used by: launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#if !defined(TMM__HALF_ONCE)
+/* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
+typedef struct tmm__half_operand {
+    const void *from;
+    void *to;
+    long long rows, cols, ld, stride, items, pitch;
+} tmm__half_operand;
+typedef struct tmm__half_copies {
+    tmm__half_operand operands[2]; /* without rows: nothing to do */
+} tmm__half_copies;
+#endif
+
+/* KERNEL ALIGN. blockIdx.z: A or B. A warp copies 256 elements of a line, a thread 8:
+
+       from   |e|w w|w w|w w|e|    off 4 bytes: an element, three words, an element
+              |w w|w w|w w|w w|    else four words
+       to     |v v v v v v v v|    16 bytes; lines `pitch` apart, a multiple of 8
+
+   Nothing beside the line is read. What follows its last element, up to 8, becomes 0.
+   2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
+TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
+{
+    const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
+    const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
+    if (col >= x.cols) return;
+    const long long step = gridDim.y * 8ll, left = x.cols - col;
+    for (long long r = blockIdx.y * 8ll + threadIdx.x / 32; r < rows * x.items; r += step) {
+        const long long item = x.items > 1 ? r / rows : 0;
+        const unsigned short *from =
+            (const unsigned short *)x.from + item * x.stride + (r - item * rows) * x.ld + col;
+        unsigned w[4] = {0, 0, 0, 0};
+        if (left < 8) {
+#pragma unroll
+            for (int n = 0; n < 7; n++)
+                if (n < left) w[n / 2] |= (unsigned)from[n] << n % 2 * 16;
+        } else if ((size_t)from % 4 == 0) {
+#pragma unroll
+            for (int n = 0; n < 4; n++) w[n] = ((const unsigned *)from)[n];
+        } else {
+            unsigned words[5] = {(unsigned)from[0] << 16, 0, 0, 0, from[7]};
+#pragma unroll
+            for (int n = 0; n < 3; n++) words[n + 1] = ((const unsigned *)(from + 1))[n];
+#pragma unroll
+            for (int n = 0; n < 4; n++) w[n] = words[n] >> 16 | words[n + 1] << 16;
+        }
+        *(uint4 *)((unsigned short *)x.to + r * x.pitch + col) = make_uint4(w[0], w[1], w[2], w[3]);
+    }
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
@@ -16155,7 +16209,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: mma_sync.cuh, wgmma.cuh, launch/, once/. Used by: callers. */
+   Uses: kernels/tensor_half/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -16228,6 +16282,25 @@ static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
     return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
 }
 
+/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
+   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
+static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
+                                       tmm__half_operand *to)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
+    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
+    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 7) / 8 * 8;
+    const void *X = is_B ? p->B : p->A;
+    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
+    if (to != NULL) {
+        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
+        *to = copied;
+    }
+    return (size_t)(rows * items * pitch) * 2;
+}
+
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
@@ -16240,10 +16313,7 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     return whole && device->capability == 90 && device->shared >= i->bytes &&
            tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
-           tmm__xldb(p) <= 1ll << 36 &&
-           (p->batch == 1 || (tmm__xhalf_boxed(p->A, tmm__xhalf_ld(p, 0), p->strideA, p->batch) &&
-                              tmm__xhalf_boxed(p->B, tmm__xhalf_ld(p, 1), p->strideB, p->batch))) &&
-           tmm__xmap_maker() != NULL;
+           tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
 /* Has the device tensor cores for this type? Else it is right, but slow. */
@@ -16255,22 +16325,16 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
 }
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first, if CUDA copies such lines. */
+   busiest has so many rounds. Operands off 16 bytes are copied first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
     const tmm__xhalf__wgmma *i;
-    const long long lda = tmm__xhalf_ld(p, 0), ldb = tmm__xhalf_ld(p, 1);
-    const int copies_A = !tmm__xhalf_boxed(p->A, lda, 0, 1);
-    const int copies_B = !tmm__xhalf_boxed(p->B, ldb, 0, 1);
-    const long long most = (INT_MAX - 16) / 2; /* of a line that CUDA copies */
-    double copies = 0;
-    if (copies_A) copies += tmm__pack_time(2.0 * p->M * p->K);
-    if (copies_B) copies += tmm__pack_time(2.0 * p->N * p->K);
-    if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools || (copies_A && lda > most) ||
-                       (copies_B && ldb > most)))
-        return;
+    const double copied =
+        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
         const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
@@ -16336,13 +16400,15 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
 }
 
-/* The map of op(A) or op(B), which lies at X: lines by k of each product, in boxes of 64 elements that are
-   neighbours in memory, and `high` of the other kind. 0 if the driver refuses. */
+/* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
+   memory, and `high` of the other kind. 0 if the driver refuses. */
 static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p, int is_B,
-                                      const TMM_TYPE *X, long long ld, int high)
+                                      int high)
 {
     enum { HALF = 6, BFLOAT16 = 9, SWIZZLE_128B = 3, PROMOTION_256B = 3 }; /* of cuda.h */
     const long long lines = is_B ? p->N : p->M, stride = is_B ? p->strideB : p->strideA;
+    const long long ld = tmm__xhalf_ld(p, is_B);
+    const void *X = is_B ? p->B : p->A;
     const int turned = (is_B ? p->rsB : p->csA) != 1, next = p->batch > 1 && stride > 0;
     const unsigned long long sizes[] = {(unsigned long long)(turned ? lines : p->K),
                                         (unsigned long long)(turned ? p->K : lines),
@@ -16353,30 +16419,48 @@ static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
 }
 
-/* An operand off 16 bytes, copied so that its lines are not: to `memory`. */
-static inline tmm_status tmm__xhalf_align(const TMM_TYPE **X, long long *ld, long long rows,
-                                          long long cols, char *memory, tmm_stream stream)
+/* KERNEL ALIGN for both operands, and the product of their copies. */
+static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
 {
-    const size_t pitch = (size_t)(cols * 2 + 15) / 16 * 16;
-    const cudaError_t error =
-        cudaMemcpy2DAsync(memory, pitch, *X, (size_t)*ld * 2, (size_t)cols * 2, (size_t)rows,
-                          cudaMemcpyDeviceToDevice, stream);
-    *X = (const TMM_TYPE *)memory, *ld = (long long)pitch / 2;
-    return error == cudaSuccess ? TMM_OK : tmm__cuda(error, "cudaMemcpy2DAsync");
+    tmm__half_copies copies;
+    memset(&copies, 0, sizeof copies);
+    const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
+    tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
+    long long chunks = 0, rows = 0;
+    for (int n = 0; n < 2; n++) {
+        const tmm__half_operand *x = &copies.operands[n];
+        if (x->rows == 0) continue;
+        if (x->cols > chunks * 256) chunks = (x->cols + 255) / 256;
+        if (x->rows * x->items > rows) rows = x->rows * x->items;
+        if (n == 0)
+            p->A = (const TMM_TYPE *)x->to, p->strideA = x->items > 1 ? x->rows * x->pitch : 0;
+        else
+            p->B = (const TMM_TYPE *)x->to, p->strideB = x->items > 1 ? x->rows * x->pitch : 0;
+        if (n == 0 && p->csA == 1)
+            p->rsA = x->pitch;
+        else if (n == 0)
+            p->csA = x->pitch;
+        else if (p->rsB == 1)
+            p->csB = x->pitch;
+        else
+            p->rsB = x->pitch;
+    }
+    void *arguments[] = {&copies};
+    return tmm__launch((const void *)tmm__xgemm_half_align,
+                       dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
+                       dim3(256), 0, arguments, p->stream);
 }
 
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
-static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
+                                              int *missing)
 {
     const tmm__device *device = tmm__current_device();
+    tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
-    const TMM_TYPE *A = p->A, *B = p->B;
-    long long lda = tmm__xhalf_ld(p, 0), ldb = tmm__xhalf_ld(p, 1);
-    const long long rowsA = turned_A ? p->K : p->M, colsA = turned_A ? p->M : p->K;
-    const long long rowsB = turned_B ? p->K : p->N, colsB = turned_B ? p->N : p->K;
-    const size_t bytesA = tmm__xhalf_boxed(A, lda, 0, 1) ? 0 : (size_t)(rowsA * (colsA + 7)) * 2;
-    const size_t bytesB = tmm__xhalf_boxed(B, ldb, 0, 1) ? 0 : (size_t)(rowsB * (colsB + 7)) * 2;
+    const size_t bytesA = tmm__xhalf_copied(p, 0, NULL, NULL);
+    const size_t bytesB = tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
     tmm__half_map maps[2];
@@ -16386,10 +16470,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
-    if (bytesA > 0) status = tmm__xhalf_align(&A, &lda, rowsA, colsA, memory, p->stream);
-    if (bytesB > 0 && status == TMM_OK)
-        status = tmm__xhalf_align(&B, &ldb, rowsB, colsB, memory + (bytesA + 255) / 256 * 256,
-                                  p->stream);
+    if (memory != NULL) status = tmm__xhalf_align(p, memory);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)p->alpha, job.beta = (float)p->beta;
@@ -16398,8 +16479,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, A, lda, turned_A ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, 1, B, ldb, turned_B ? 64 : plan->tile_n / 2);
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
+               !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
@@ -19200,7 +19281,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
        bits may go by tensor cores, whose bits are those of this kind of device. */
     tmm_host_options large;
     memset(&large, 0, sizeof large);
-    large.kernel = TMM__HALF_TENSOR ? TMM_AUTO_TENSOR : TMM_AUTO;
+    large.kernel = (TMM__HALF_TENSOR) != 0 ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
                                (TMM_SCALAR)0, C, N, &large);

@@ -114,11 +114,17 @@ int main(void)
     h_from_host(), hs_from_host(), half_from_host();
     h_test_type(), hs_test_type(), half_test_type();
     h_vectors(), hs_vectors(), half_vectors();
+#ifndef TMM_SIMPLE
+    h_aligned(), hs_aligned(), half_aligned();
+#endif
 #endif
 #ifdef TMM_WITH_BFLOAT16
     b_from_host(), bs_from_host();
     b_test_type(), bs_test_type();
     b_vectors(), bs_vectors();
+#ifndef TMM_SIMPLE
+    b_aligned(), bs_aligned();
+#endif
 #endif
     return tap_done();
 }
@@ -252,7 +258,7 @@ static void TEST(_from_host)(void)
         double *values = (double *)malloc(sizeof(double) * 65536), differ = -1;
         for (unsigned n = 0; n < 65536; n++) {
             const unsigned short one_of = (unsigned short)n;
-            memcpy(&every[n], &one_of, 2);
+            memcpy((void *)&every[n], &one_of, 2);
             values[n] = TO_FLOAT(every[n]);
         }
         tmm_max_abs_error(bits == 0x3C00 ? TMM_HALF : TMM_BFLOAT16, 256, 256, every, 256, values,
@@ -310,6 +316,68 @@ static void TEST(_vectors)(void)
     cudaFree(A), cudaFree(x), cudaFree(c);
     free(host);
 }
+
+#ifndef TMM_SIMPLE
+/* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
+static void TEST(_aligned)(void)
+{
+    enum { SPACE = 40000, COPIES = 60000 };
+    unsigned short *host = (unsigned short *)malloc(2 * SPACE);
+    unsigned short *back = (unsigned short *)malloc(2 * COPIES);
+    char *device = NULL, *copies = NULL;
+    int bad = 0, copied = 0;
+    tmm_status status = TMM_OK;
+    for (int n = 0; n < SPACE; n++) host[n] = (unsigned short)tap_bits();
+    if (cudaMalloc((void **)&device, 2 * SPACE) || cudaMalloc((void **)&copies, 2 * COPIES) ||
+        cudaMemcpy(device, host, 2 * SPACE, cudaMemcpyHostToDevice))
+        status = TMM_ERROR_MEMORY;
+    for (int trial = 0; trial < 40 && status == TMM_OK; trial++) {
+        const long long M = 1 + random_below(60), N = 1 + random_below(40);
+        const long long K = 1 + random_below(trial % 4 ? 70 : 300), batch = 1 + random_below(3);
+        const tmm_op opA = (tmm_op)random_below(2), opB = (tmm_op)random_below(2);
+        const long long lda = (opA ? M : K) + random_below(9),
+                        ldb = (opB ? K : N) + random_below(9);
+        TMM(gemm__product) p = TMM(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
+        p.batch = (unsigned)batch, p.stream = 0;
+        p.A = (const T *)device + random_below(9), p.B = (const T *)device + random_below(9);
+        p.strideA = trial % 3 ? (opA ? K : M) * lda + random_below(9) : 0;
+        p.strideB = trial % 5 ? (opB ? N : K) * ldb : 0;
+        if (batch * ((M > K ? M : K) + 9) * (lda + ldb) + 99 > SPACE / 2) continue;
+        TMM(gemm__product) q = p;
+        const size_t bytesA = TMM(gemm__half_copied)(&p, 0, NULL, NULL);
+        const size_t bytesB = TMM(gemm__half_copied)(&p, 1, NULL, NULL);
+        copied += bytesA > 0;
+        copied += bytesB > 0;
+        if (bytesA + 256 + bytesB > 2 * COPIES) continue;
+        cudaMemset(copies, 0xC5, 2 * COPIES);
+        if (bytesA + bytesB > 0) status = TMM(gemm__half_align)(&q, copies);
+        if (cudaMemcpy(back, copies, 2 * COPIES, cudaMemcpyDeviceToHost)) status = TMM_ERROR_CUDA;
+        bad +=
+            TMM(gemm__half_copied)(&q, 0, NULL, NULL) || TMM(gemm__half_copied)(&q, 1, NULL, NULL);
+        for (int is_B = 0; is_B < 2 && status == TMM_OK; is_B++)
+            for (long long b = 0; b < batch; b++)
+                for (long long line = 0; line < (is_B ? N : M); line++)
+                    for (long long k = 0; k < K; k++) {
+                        const T *from = is_B ? p.B + b * p.strideB + line * p.csB + k * p.rsB
+                                             : p.A + b * p.strideA + line * p.rsA + k * p.csA;
+                        const T *to = is_B ? q.B + b * q.strideB + line * q.csB + k * q.rsB
+                                           : q.A + b * q.strideA + line * q.rsA + k * q.csA;
+                        const int moved = is_B ? bytesB > 0 : bytesA > 0;
+                        const unsigned short value =
+                            moved ? back[to - (const T *)copies] : host[to - (const T *)device];
+                        bad += value != host[from - (const T *)device];
+                    }
+        const size_t end = (bytesA + 255) / 256 * 256 + bytesB;
+        for (size_t n = bytesB ? end / 2 : bytesA / 2; n < COPIES; n++) bad += back[n] != 0xC5C5;
+    }
+    tap_ok(status == TMM_OK && bad == 0 && copied > 20,
+           "%s: operands off 16 bytes are copied as they are (%d of them; %d wrong)", TEXT(LETTER),
+           copied, bad);
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    cudaFree(device), cudaFree(copies);
+    free(host), free(back);
+}
+#endif
 
 /* All kernels at one shape; those that TMM_AUTO may take at random ones, too. */
 static void TEST(_test_type)(void)

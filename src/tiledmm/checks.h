@@ -9,7 +9,7 @@ static inline double tmm__of_16_bits(unsigned bits, int exponent_bits)
     const double fraction = bits & ((1u << digits) - 1), one = 1 << digits;
     const int scale = (exponent > 0 ? exponent : 1) - largest / 2 - digits;
     const double size = exponent < largest ? ldexp(fraction + (exponent > 0 ? one : 0), scale)
-                        : fraction > 0     ? (double)NAN
+                        : fraction > 0     ? HUGE_VAL - HUGE_VAL
                                            : HUGE_VAL;
     return bits >> 15 ? -size : size;
 }

@@ -225,6 +225,6 @@
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
                 KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR HALF,
-                KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
+                KERNEL ALIGN, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */

@@ -25,7 +25,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
        bits may go by tensor cores, whose bits are those of this kind of device. */
     tmm_host_options large;
     memset(&large, 0, sizeof large);
-    large.kernel = TMM__HALF_TENSOR ? TMM_AUTO_TENSOR : TMM_AUTO;
+    large.kernel = (TMM__HALF_TENSOR) != 0 ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
         return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
                                (TMM_SCALAR)0, C, N, &large);

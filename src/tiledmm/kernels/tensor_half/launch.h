@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: mma_sync.cuh, wgmma.cuh, launch/, once/. Used by: callers. */
+   Uses: kernels/tensor_half/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -72,6 +72,25 @@ static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
     return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
 }
 
+/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
+   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
+static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
+                                       tmm__half_operand *to)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
+    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
+    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 7) / 8 * 8;
+    const void *X = is_B ? p->B : p->A;
+    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
+    if (to != NULL) {
+        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
+        *to = copied;
+    }
+    return (size_t)(rows * items * pitch) * 2;
+}
+
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
@@ -84,10 +103,7 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     return whole && device->capability == 90 && device->shared >= i->bytes &&
            tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
-           tmm__xldb(p) <= 1ll << 36 &&
-           (p->batch == 1 || (tmm__xhalf_boxed(p->A, tmm__xhalf_ld(p, 0), p->strideA, p->batch) &&
-                              tmm__xhalf_boxed(p->B, tmm__xhalf_ld(p, 1), p->strideB, p->batch))) &&
-           tmm__xmap_maker() != NULL;
+           tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
 /* Has the device tensor cores for this type? Else it is right, but slow. */
@@ -99,22 +115,16 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
 }
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first, if CUDA copies such lines. */
+   busiest has so many rounds. Operands off 16 bytes are copied first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
     const tmm__xhalf__wgmma *i;
-    const long long lda = tmm__xhalf_ld(p, 0), ldb = tmm__xhalf_ld(p, 1);
-    const int copies_A = !tmm__xhalf_boxed(p->A, lda, 0, 1);
-    const int copies_B = !tmm__xhalf_boxed(p->B, ldb, 0, 1);
-    const long long most = (INT_MAX - 16) / 2; /* of a line that CUDA copies */
-    double copies = 0;
-    if (copies_A) copies += tmm__pack_time(2.0 * p->M * p->K);
-    if (copies_B) copies += tmm__pack_time(2.0 * p->N * p->K);
-    if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools || (copies_A && lda > most) ||
-                       (copies_B && ldb > most)))
-        return;
+    const double copied =
+        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
         const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
@@ -180,13 +190,15 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
 }
 
-/* The map of op(A) or op(B), which lies at X: lines by k of each product, in boxes of 64 elements that are
-   neighbours in memory, and `high` of the other kind. 0 if the driver refuses. */
+/* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
+   memory, and `high` of the other kind. 0 if the driver refuses. */
 static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p, int is_B,
-                                      const TMM_TYPE *X, long long ld, int high)
+                                      int high)
 {
     enum { HALF = 6, BFLOAT16 = 9, SWIZZLE_128B = 3, PROMOTION_256B = 3 }; /* of cuda.h */
     const long long lines = is_B ? p->N : p->M, stride = is_B ? p->strideB : p->strideA;
+    const long long ld = tmm__xhalf_ld(p, is_B);
+    const void *X = is_B ? p->B : p->A;
     const int turned = (is_B ? p->rsB : p->csA) != 1, next = p->batch > 1 && stride > 0;
     const unsigned long long sizes[] = {(unsigned long long)(turned ? lines : p->K),
                                         (unsigned long long)(turned ? p->K : lines),
@@ -197,30 +209,48 @@ static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
 }
 
-/* An operand off 16 bytes, copied so that its lines are not: to `memory`. */
-static inline tmm_status tmm__xhalf_align(const TMM_TYPE **X, long long *ld, long long rows,
-                                          long long cols, char *memory, tmm_stream stream)
+/* KERNEL ALIGN for both operands, and the product of their copies. */
+static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
 {
-    const size_t pitch = (size_t)(cols * 2 + 15) / 16 * 16;
-    const cudaError_t error =
-        cudaMemcpy2DAsync(memory, pitch, *X, (size_t)*ld * 2, (size_t)cols * 2, (size_t)rows,
-                          cudaMemcpyDeviceToDevice, stream);
-    *X = (const TMM_TYPE *)memory, *ld = (long long)pitch / 2;
-    return error == cudaSuccess ? TMM_OK : tmm__cuda(error, "cudaMemcpy2DAsync");
+    tmm__half_copies copies;
+    memset(&copies, 0, sizeof copies);
+    const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
+    tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
+    long long chunks = 0, rows = 0;
+    for (int n = 0; n < 2; n++) {
+        const tmm__half_operand *x = &copies.operands[n];
+        if (x->rows == 0) continue;
+        if (x->cols > chunks * 256) chunks = (x->cols + 255) / 256;
+        if (x->rows * x->items > rows) rows = x->rows * x->items;
+        if (n == 0)
+            p->A = (const TMM_TYPE *)x->to, p->strideA = x->items > 1 ? x->rows * x->pitch : 0;
+        else
+            p->B = (const TMM_TYPE *)x->to, p->strideB = x->items > 1 ? x->rows * x->pitch : 0;
+        if (n == 0 && p->csA == 1)
+            p->rsA = x->pitch;
+        else if (n == 0)
+            p->csA = x->pitch;
+        else if (p->rsB == 1)
+            p->csB = x->pitch;
+        else
+            p->rsB = x->pitch;
+    }
+    void *arguments[] = {&copies};
+    return tmm__launch((const void *)tmm__xgemm_half_align,
+                       dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
+                       dim3(256), 0, arguments, p->stream);
 }
 
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
-static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
+                                              int *missing)
 {
     const tmm__device *device = tmm__current_device();
+    tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
-    const TMM_TYPE *A = p->A, *B = p->B;
-    long long lda = tmm__xhalf_ld(p, 0), ldb = tmm__xhalf_ld(p, 1);
-    const long long rowsA = turned_A ? p->K : p->M, colsA = turned_A ? p->M : p->K;
-    const long long rowsB = turned_B ? p->K : p->N, colsB = turned_B ? p->N : p->K;
-    const size_t bytesA = tmm__xhalf_boxed(A, lda, 0, 1) ? 0 : (size_t)(rowsA * (colsA + 7)) * 2;
-    const size_t bytesB = tmm__xhalf_boxed(B, ldb, 0, 1) ? 0 : (size_t)(rowsB * (colsB + 7)) * 2;
+    const size_t bytesA = tmm__xhalf_copied(p, 0, NULL, NULL);
+    const size_t bytesB = tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
     tmm__half_map maps[2];
@@ -230,10 +260,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
-    if (bytesA > 0) status = tmm__xhalf_align(&A, &lda, rowsA, colsA, memory, p->stream);
-    if (bytesB > 0 && status == TMM_OK)
-        status = tmm__xhalf_align(&B, &ldb, rowsB, colsB, memory + (bytesA + 255) / 256 * 256,
-                                  p->stream);
+    if (memory != NULL) status = tmm__xhalf_align(p, memory);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)p->alpha, job.beta = (float)p->beta;
@@ -242,8 +269,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, A, lda, turned_A ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, 1, B, ldb, turned_B ? 64 : plan->tile_n / 2);
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
+               !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
