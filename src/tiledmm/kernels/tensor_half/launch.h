@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: mma_sync.cuh, wgmma.cuh, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, mma_sync.cuh, wgmma.cuh, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -236,7 +236,10 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
                                   p->stream);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
-    job.alpha = (float)p->alpha, job.beta = (float)p->beta;
+    job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
     job.cluster = down > 1 ? 2 : 1;
