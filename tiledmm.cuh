@@ -353,6 +353,10 @@ typedef struct tmm_bfloat16 {
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
 #endif
 
+#if defined(TMM_WITH_EPILOGUE) && defined(__CUDACC_RTC__)
+#error "tiledmm.cuh: TMM_WITH_EPILOGUE needs its functions on the host; with NVRTC use TMM_EPILOGUE"
+#endif
+
 #define TMM__JOIN_(a, b) a##b
 #define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
 #define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
@@ -436,6 +440,9 @@ typedef struct tmm_bfloat16 {
 #ifdef TMM_WITH_BFLOAT16
 #define TMM__HAS_BFLOAT16
 #endif
+#ifdef TMM_WITH_EPILOGUE
+#define TMM__HAS_EPILOGUE
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -469,6 +476,9 @@ typedef struct tmm_bfloat16 {
 #endif
 #if defined(TMM_WITH_BFLOAT16) && !defined(TMM__HAS_BFLOAT16)
 #error "tiledmm.cuh: TMM_WITH_BFLOAT16 must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_EPILOGUE) && !defined(TMM__HAS_EPILOGUE)
+#error "tiledmm.cuh: TMM_WITH_EPILOGUE must be defined before the first #include of this file"
 #endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
@@ -774,7 +784,8 @@ TMM__WORDS(TMM__PUSH)
            TMM__IF_FAST(tmm__xcheck_k, tmm__xdirect_competes, tmm__xdirect_plan, tmm__xdirect))
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
+   Uses: nothing.
+   Used by: checks.h, host/, kernels/common/finish.cuh, launch/, once/, type/, kernels/. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
@@ -833,6 +844,30 @@ typedef struct tmm_prepared {
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
 } tmm_tensor_options;
+
+#ifdef TMM_WITH_EPILOGUE
+typedef enum tmm_activation TMM__INT {
+    TMM_IDENTITY = 0, /* none */
+    TMM_RELU,         /* 0 where x < 0, else x */
+    TMM_GELU_TANH,    /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
+    TMM_GELU_ERF,     /* x / 2 (1 + erf(x / sqrt(2))) */
+    TMM_SILU          /* x / (1 + exp(-x)) */
+} tmm_activation;
+
+/* What tmm_?gemm_epilogue does with a product: C = activation(alpha op(A) op(B) + beta C + row_bias
+   + col_bias) + gamma D. In C: tmm_epilogue e = {0}. Biases and D are of C's type, on the device
+   (tmm_?gemm_cpu_epilogue: on the host), and have no element in common with C. */
+typedef struct tmm_epilogue {
+    const void *row_bias; /* M elements, one for each row of C; NULL: none */
+    const void *col_bias; /* N elements, one for each column of C; NULL: none */
+    tmm_activation activation;
+    double gamma;  /* 0: D is not read */
+    const void *D; /* M x N */
+    long long ldd; /* N at least */
+    /* In a batch, from product to product, in elements; 0: shared. */
+    long long row_bias_stride, col_bias_stride, strideD;
+} tmm_epilogue;
+#endif
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;
@@ -1290,6 +1325,61 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
     }
 }
 #endif
+#endif
+/* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations.
+   Uses: config.h, types.h.
+   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh,
+   kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/, type/. */
+#if TMM__KERNELS && defined(TMM_WITH_EPILOGUE) && !defined(TMM__ONCE)
+/* What comes after x = alpha op(A) op(B) + beta C: C = activation(x + biases) + gamma D. A part of
+   kernels' parameters. Strides: from product to product. */
+enum { TMM__TERMS = 7 };
+typedef struct tmm__after {
+    int active; /* 0: nothing comes after x */
+    int activation;
+    long long product;                   /* the number of the launch's first one in the batch */
+    const void *row_bias, *col_bias, *D; /* NULL: none */
+    long long row_stride, col_stride, strideD, ldd;
+    double gamma;
+    float gamma_float;
+    float terms[TMM__TERMS]; /* see tmm__smooth_float */
+} tmm__after;
+
+/* SiLU and both GELU are x / (1 + 2^t) with t = x P(x^2), for sums in float. SiLU is x / (1 + e^-x).
+   GELU by tanh is x / (1 + e^-2y), y = sqrt(2 / pi) (x + 0.044715 x^3). In exact GELU, x Phi(x), the
+   t of Phi = 1 / (1 + 2^t) over x is even and smooth: a polynomial of degree 6 in x^2 for |x| below
+   5.5, whose coefficients make the largest error of Phi least, 0.48 units of 2^-24 (Lawson's
+   iteration; tests/epilogue.cu checks it against erfc). Beyond 5.5 P stays as it is there, and Phi
+   or 1 - Phi is less than 2^-25. With rounding the error is at most 8 2^-24 |x|.
+     -0 and NaN stay; minus infinity gives NaN, as x Phi(x) does in C. */
+static inline const float *tmm__terms(int activation)
+{
+    static const float silu[TMM__TERMS] = {-1.44269504f};
+    static const float by_tanh[TMM__TERMS] = {-2.30220826f, -0.102943243f};
+    static const float by_erf[TMM__TERMS] = {-2.30220938f,    -0.104835123f,    9.40491955e-05f,
+                                             1.59579955e-04f, -1.14398372e-05f, 3.81631565e-07f,
+                                             -5.06724440e-09f};
+    return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
+}
+
+TMM__DEVICE float tmm__smooth_float(float x, const float *terms)
+{
+    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
+    float t = terms[TMM__TERMS - 1];
+#pragma unroll
+    for (int n = TMM__TERMS - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
+    return __fdividef(x, 1.0f + exp2f(__fmul_rn(x, t)));
+}
+
+/* The same in double, also for the CPU: a few units of 2^-53 |x|. Not inlined: its code would be most
+   of a kernel. */
+static inline __host__ __device__ __noinline__ double tmm__smooth_double(double x, int activation)
+{
+    double y = x;
+    if (activation == TMM_GELU_ERF) return 0.5 * x * erfc(-0.70710678118654752 * x);
+    if (activation == TMM_GELU_TANH) y = 1.5957691216057308 * x * (1 + 0.044715 * x * x);
+    return x / (1 + exp(-y));
+}
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
    launchers.
@@ -2800,6 +2890,23 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
     return status != TMM_OK ? status : tmm__check_overlap(o);
 }
 
+/* Has X an element in common with one of `batch` C, strideC bytes from each other? */
+static inline int tmm__meets_batch(const tmm__area *X, const tmm__area *C, long long strideC,
+                                   long long batch)
+{
+    const long long d = (long long)(X->begin - C->begin);
+    if (d >= (batch - 1) * strideC + tmm__area_bytes(C) || -d >= tmm__area_bytes(X))
+        return 0;                                          /* nearly always */
+    long long b = d < 0 || strideC == 0 ? 0 : d / strideC; /* whose C begins before X */
+    if (b > batch - 1) b = batch - 1;
+    for (long long n = b; n <= b + 1 && n < batch; n++) {
+        tmm__area at = *C;
+        at.begin += (size_t)n * (size_t)strideC;
+        if (tmm__areas_meet(X, &at)) return 1;
+    }
+    return 0;
+}
+
 /* The same for a batch: product b has X + b strides[0 or 1], in elements, and C + b strides[2].
    Looks at the first and the last X, and at what C has there. */
 static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
@@ -2814,16 +2921,8 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
             X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] *
                                   (which == 2 ? o->element_C : o->element)
                             : 0;
-            const long long d = (long long)(X.begin - C.begin);
-            if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
-                continue;                          /* nearly always */
-            long long b = d < 0 ? 0 : d / strideC; /* the product whose C begins before X */
-            if (b > batch - 1) b = batch - 1;
-            for (long long n = b; n <= b + 1 && n < batch; n++) {
-                tmm__area at = C;
-                at.begin += (size_t)n * (size_t)strideC;
-                if (tmm__areas_meet(&X, &at)) return tmm__fail_overlap(which == 0 ? "A" : "B");
-            }
+            if (tmm__meets_batch(&X, &C, strideC, batch))
+                return tmm__fail_overlap(which == 0 ? "A" : "B");
         }
     return TMM_OK;
 }
@@ -2918,6 +3017,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
    see. x stands for the type's name, as in xGEMM: tmm__xchoice is tmm_sgemm__choice where TMM_NAME
    is s. */
 #define tmm__xall_taken    TMM_FN(gemm__all_taken)
+#define tmm__xalpha        TMM_FN(gemm__alpha)
 #define tmm__xallocate     TMM_FN(gemm__allocate)
 #define tmm__xallowed      TMM_FN(gemm__allowed)
 #define tmm__xallowed_with TMM_FN(gemm__allowed_with)
@@ -2926,10 +3026,13 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xblock        TMM_FN(gemm__block)
 #define tmm__xblock_kernel TMM_FN(gemm__block_kernel)
 
+#define tmm__xcheck_apart    TMM_FN(gemm__check_apart)
 #define tmm__xcheck_batch    TMM_FN(gemm__check_batch)
+#define tmm__xcheck_gamma    TMM_FN(gemm__check_gamma)
 #define tmm__xcheck_k        TMM_FN(gemm__check_k)
 #define tmm__xcheck_part     TMM_FN(gemm__check_part)
 #define tmm__xcheck_parts    TMM_FN(gemm__check_parts)
+#define tmm__xcheck_products TMM_FN(gemm__check_products)
 #define tmm__xcheck_prepared TMM_FN(gemm__check_prepared)
 #define tmm__xcheck_reach    TMM_FN(gemm__check_reach)
 
@@ -2970,6 +3073,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xfast_competes TMM_FN(gemm__fast_competes)
 #define tmm__xfind_tile     TMM_FN(find_tile)
 #define tmm__xfind_work     TMM_FN(find_work)
+#define tmm__xfinish        TMM_FN(finish)
+#define tmm__xfinish_cpu    TMM_FN(gemm__finish_cpu)
 #define tmm__xfirst_launch  TMM_FN(gemm__first_launch)
 #define tmm__xfits          TMM_FN(gemm__fits)
 
@@ -2987,17 +3092,20 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 #define tmm__xfp16_operand TMM_FN(gemm__fp16_operand)
 
-#define tmm__xgemm                TMM_FN(gemm)
-#define tmm__xgemm_batched        TMM_FN(gemm_batched)
-#define tmm__xgemm_batched_with   TMM_FN(gemm_batched_with)
-#define tmm__xgemm_choice         TMM_FN(gemm_choice)
-#define tmm__xgemm_convert        TMM_FN(gemm_convert)
-#define tmm__xgemm_cpu            TMM_FN(gemm_cpu)
-#define tmm__xgemm_direct         TMM_FN(gemm_direct)
-#define tmm__xgemm_explain        TMM_FN(gemm_explain)
-#define tmm__xgemm_float_portable TMM_FN(gemm_float_portable)
-#define tmm__xgemm_global         TMM_FN(gemm_global)
-#define tmm__xgemm_host           TMM_FN(gemm_host)
+#define tmm__xgemm                  TMM_FN(gemm)
+#define tmm__xgemm_batched          TMM_FN(gemm_batched)
+#define tmm__xgemm_batched_with     TMM_FN(gemm_batched_with)
+#define tmm__xgemm_batched_epilogue TMM_FN(gemm_batched_epilogue)
+#define tmm__xgemm_choice           TMM_FN(gemm_choice)
+#define tmm__xgemm_convert          TMM_FN(gemm_convert)
+#define tmm__xgemm_cpu              TMM_FN(gemm_cpu)
+#define tmm__xgemm_cpu_epilogue     TMM_FN(gemm_cpu_epilogue)
+#define tmm__xgemm_direct           TMM_FN(gemm_direct)
+#define tmm__xgemm_epilogue         TMM_FN(gemm_epilogue)
+#define tmm__xgemm_explain          TMM_FN(gemm_explain)
+#define tmm__xgemm_float_portable   TMM_FN(gemm_float_portable)
+#define tmm__xgemm_global           TMM_FN(gemm_global)
+#define tmm__xgemm_host             TMM_FN(gemm_host)
 
 #define tmm__xgemm_int8_add       TMM_FN(gemm_int8_add)
 #define tmm__xgemm_int8_bytes     TMM_FN(gemm_int8_bytes)
@@ -3073,8 +3181,10 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xint8_run        TMM_FN(gemm__int8_run)
 #define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
+#define tmm__xis_negative   TMM_FN(is_negative)
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
+#define tmm__xlast          TMM_FN(last)
 #define tmm__xlda           TMM_FN(gemm__lda)
 #define tmm__xldb           TMM_FN(gemm__ldb)
 #define tmm__xleast_element TMM_FN(gemm__least_element)
@@ -3106,6 +3216,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xouter_plan      TMM_FN(gemm__outer_plan)
 
 #define tmm__xoverlaps      TMM_FN(gemm__overlaps)
+#define tmm__xof_product    TMM_FN(of_product)
 #define tmm__xpack          TMM_FN(pack)
 #define tmm__xpack_operands TMM_FN(gemm__pack)
 #define tmm__xpartials      TMM_FN(gemm__partials)
@@ -3133,9 +3244,12 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 #define tmm__xplan_by        TMM_FN(gemm__plan_by)
 #define tmm__xplanned        TMM_FN(gemm__planned)
+#define tmm__xplace_after    TMM_FN(gemm__place_after)
+#define tmm__xplain          TMM_FN(gemm__plain)
 #define tmm__xprepare        TMM_FN(gemm__prepare)
 #define tmm__xprepared_bytes TMM_FN(gemm__prepared_bytes)
 #define tmm__xproduct        TMM_FN(gemm__product)
+#define tmm__xproducts       TMM_FN(gemm__products)
 #define tmm__xreaches        TMM_FN(gemm__reaches)
 
 #define tmm__xrecheck         TMM_FN(recheck)
@@ -3154,9 +3268,11 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xregister_plan     TMM_FN(gemm__register_plan)
 #define tmm__xregister_tile     TMM_FN(gemm__register_tile)
 #define tmm__xresolve           TMM_FN(gemm__resolve)
+#define tmm__xrounded           TMM_FN(rounded)
 #define tmm__xrow               TMM_FN(gemm__row)
 #define tmm__xrun               TMM_FN(gemm__run)
 #define tmm__xscale_bounds      TMM_FN(gemm__scale_bounds)
+#define tmm__xset_after         TMM_FN(gemm__set_after)
 #define tmm__xshared_competes   TMM_FN(gemm__shared_competes)
 #define tmm__xshared_plan       TMM_FN(gemm__shared_plan)
 #define tmm__xshared_takes      TMM_FN(gemm__shared_takes)
@@ -6303,6 +6419,35 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
                                            long long ldc, long long strideA, long long strideB,
                                            long long strideC, long long batch, tmm_stream stream);
 
+#ifdef TMM_WITH_EPILOGUE
+/* C = activation(alpha op(A) op(B) + beta C + row_bias + col_bias) + gamma D, in the precision of the
+   sums, TMM_SUM, rounded once to C; then TMM_EPILOGUE, if there is one. See tmm_epilogue; NULL: as
+   gemm_with. K = 0 and alpha = 0 have it, too: C = activation(beta C + biases) + gamma D.
+     The activation itself is within 8 2^-24 |x| in float, half and bfloat16, 8 2^-53 |x| in double.
+   It passes on errors of x times 1.13 at most. All kernels give the same bits for the same x.
+     Errors: as gemm_with; TMM_ERROR_ARGUMENT: no tmm_activation, gamma without D, ldd below N, a
+   bias or D that has an element of C, gamma that is none of the integers' numbers;
+   TMM_ERROR_UNSUPPORTED: GELU or SiLU of integers. */
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                       long long N, long long K, TMM_SCALAR alpha,
+                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                       const tmm_epilogue *epilogue, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_batched_epilogue(
+    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
+    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
+    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream);
+
+/* The same on the CPU, host pointers, as gemm_cpu; activations by way of double. TMM_EPILOGUE is not
+   applied. */
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, const TMM_TYPE *B, long long ldb,
+                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                           const tmm_epilogue *epilogue);
+#endif
+
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
    TMM_REGISTER instead. */
@@ -6420,6 +6565,126 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads);
 #endif
+/* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element.
+   Uses: once/. Used by: store.cuh, type/, kernels/. */
+/* What the last step of an element takes: alpha; with TMM_WITH_EPILOGUE also what the call asks for
+   after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it.
+   FINISHED is what tmm__xfinish has left; without it alpha sum + old. */
+#ifndef TMM__ALPHA
+#ifdef TMM_WITH_EPILOGUE
+#define TMM__ALPHA                           tmm__xalpha
+#define TMM__FACTOR(alpha)                   ((alpha).factor)
+#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
+#define TMM__OF_JOB(job, product)            tmm__xof_product((job).alpha, &(job).after, product)
+#define TMM__FINISHED(finished, value, old)  ((void)(old), (finished))
+#define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+#else
+#define TMM__ALPHA                           TMM_SCALAR
+#define TMM__FACTOR(alpha)                   (alpha)
+#define TMM__PLAIN(alpha)                    (alpha)
+#define TMM__OF_PRODUCT(alpha, product)      (alpha)
+#define TMM__OF_JOB(job, product)            ((job).alpha)
+#define TMM__FINISHED(finished, value, old)  ((value) + (old))
+#define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
+#endif
+#endif
+
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS && defined(TMM_WITH_EPILOGUE)
+/* alpha, and what comes after alpha op(A) op(B) + beta C. */
+typedef struct tmm__xalpha {
+    TMM_SCALAR factor;
+    tmm__after after;
+} tmm__xalpha;
+
+#if TMM__HOST
+/* alpha, and nothing after it. */
+static inline tmm__xalpha tmm__xplain(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    memset((void *)&alpha, 0, sizeof alpha);
+    alpha.factor = factor;
+    return alpha;
+}
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && defined(TMM_WITH_EPILOGUE)
+/* For kernels that have the number of a product elsewhere than in blockIdx.z. */
+TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *after,
+                                         long long product)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after = *after;
+    alpha.after.product += product;
+    return alpha;
+}
+
+TMM__DEVICE bool tmm__xis_negative(TMM_SUM x)
+{
+    /* The sums of int are unsigned. */
+    if (TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM)) return (float)(TMM_OUT)x < 0;
+    return sizeof(TMM_SUM) == 8 ? (double)x < 0 : (float)x < 0;
+}
+
+/* `count` neighbours x of row `row`, from column `col` on, as they are stored: those that the mask
+   has. One branch for all threads where the call asks for nothing; loads come before arithmetic. */
+TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int count, unsigned mask,
+                              long long row, long long col)
+{
+    if (!after->active || (mask & ((1u << count) - 1)) == 0) return;
+    const long long product = after->product + blockIdx.z;
+    const TMM_OUT *D = (const TMM_OUT *)after->D, *cols = (const TMM_OUT *)after->col_bias;
+    TMM_SUM bias[4] = {0, 0, 0, 0}, more[4] = {0, 0, 0, 0};
+    if (cols != NULL) {
+        cols += product * after->col_stride + col;
+#pragma unroll
+        for (int j = 0; j < count; j++)
+            if (mask >> j & 1) bias[j] = (TMM_SUM)cols[j];
+    }
+    if (D != NULL) {
+        D += product * after->strideD + row * after->ldd + col;
+#pragma unroll
+        for (int j = 0; j < count; j++)
+            if (mask >> j & 1) more[j] = (TMM_SUM)D[j];
+    }
+    if (after->row_bias != NULL) {
+        const TMM_SUM of_row =
+            (TMM_SUM)((const TMM_OUT *)after->row_bias)[product * after->row_stride + row];
+#pragma unroll
+        for (int j = 0; j < count; j++) x[j] += of_row;
+    }
+    if (cols != NULL) {
+#pragma unroll
+        for (int j = 0; j < count; j++) x[j] += bias[j];
+    }
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int j = 0; j < count; j++) x[j] = tmm__xis_negative(x[j]) ? (TMM_SUM)0 : x[j];
+    } else if (after->activation != TMM_IDENTITY && !TMM__IS_INTEGER) {
+#pragma unroll
+        for (int j = 0; j < count; j++)
+            x[j] = sizeof(TMM_SUM) == 4
+                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms)
+                       : (TMM_SUM)tmm__smooth_double((double)x[j], after->activation);
+    }
+    if (D == NULL) return;
+    const TMM_SUM gamma = TMM__IS_INTEGER        ? (TMM_SUM)(long long)after->gamma
+                          : sizeof(TMM_SUM) == 4 ? (TMM_SUM)after->gamma_float
+                                                 : (TMM_SUM)after->gamma;
+#pragma unroll
+    for (int j = 0; j < count; j++) x[j] += TMM__MUL(gamma, more[j]);
+}
+
+/* alpha sum + old, finished: the last step of KERNEL GLOBAL, SHARED and REGISTER. */
+TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long long row,
+                               long long col)
+{
+    TMM_SUM x = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
+    tmm__xfinish(&alpha.after, &x, 1, 1, row, col);
+    return x;
+}
+#endif
 /* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
    Uses: once/passes.h. Used by: launch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
@@ -6450,14 +6715,16 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
    gridDim.z: products of a batch.
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM_SCALAR     TMM_TYPE
-#define TMM_OUT        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
+#define TMM_KERNEL                           __global__
+#define TMM_SUM                              TMM_TYPE
+#define TMM_SCALAR                           TMM_TYPE
+#define TMM_OUT                              TMM_TYPE
+#define TMM__MUL(a, b)                       ((a) * (b))
+#define TMM__ALPHA                           TMM_TYPE
+#define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_SCALAR alpha,
+TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPHA alpha,
                                 const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                                 long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                                 long long csB, long long batchB, TMM_SCALAR beta,
@@ -6482,7 +6749,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_SCALA
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)TMM__LAST(alpha, sum, old, row, col);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -6529,15 +6796,17 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_SCALA
    and  #define TMM_TILE 16;  launch a block of (TMM_TILE, TMM_TILE) threads for each tile of C, in
    one dimension. */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM_SCALAR     TMM_TYPE
-#define TMM_OUT        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
+#define TMM_KERNEL                           __global__
+#define TMM_SUM                              TMM_TYPE
+#define TMM_SCALAR                           TMM_TYPE
+#define TMM_OUT                              TMM_TYPE
+#define TMM__MUL(a, b)                       ((a) * (b))
+#define TMM__ALPHA                           TMM_TYPE
+#define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
-    tmm_gemm_shared(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm_gemm_shared(long long M, long long N, long long K, TMM__ALPHA alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                     TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
@@ -6589,7 +6858,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)TMM__LAST(alpha, sum, old, row, col);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -6648,11 +6917,13 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_BLOCK 8;  launch a block of 256 threads for each tile of C, in one dimension. */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM_SCALAR     TMM_TYPE
-#define TMM_OUT        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
+#define TMM_KERNEL                           __global__
+#define TMM_SUM                              TMM_TYPE
+#define TMM_SCALAR                           TMM_TYPE
+#define TMM_OUT                              TMM_TYPE
+#define TMM__MUL(a, b)                       ((a) * (b))
+#define TMM__ALPHA                           TMM_TYPE
+#define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
 /* Four neighbouring elements, moved by the widest loads that the type allows. */
@@ -6689,7 +6960,7 @@ static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BL
 }
 
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
-    tmm_gemm_register(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm_gemm_register(long long M, long long N, long long K, TMM__ALPHA alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                       long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
@@ -6780,7 +7051,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
                 if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
+                quad.v[j] = (TMM_OUT)TMM__LAST(alpha, sum[0][4 * q + j], old, row, col + j);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
@@ -6803,7 +7074,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #endif
 #endif
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: once/. Used by: kernels/common/, kernels/. */
+   Uses: finish.cuh, once/. Used by: kernels/common/, kernels/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -6853,14 +7124,21 @@ TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_OUT *C, bool vector, unsigned mask
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
 TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vector, unsigned mask,
-                              TMM_SCALAR alpha, const TMM_SUM *old, const TMM_SUM *sum)
+                              TMM__ALPHA alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
     tmm__xouts4 elements;
     (void)row, (void)col; /* only for the epilogue */
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old[j];
+    tmm__xfinish(&alpha.after, finished, 4, vector ? 15 : mask, row, col);
+#endif
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = vector || (mask >> j & 1);
-        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        elements.v[j] =
+            (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -6874,7 +7152,7 @@ TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vec
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
-                                  TMM_SCALAR alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
+                                  TMM__ALPHA alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
                                   const int rows)
 {
     tmm__xsums4 old[4][2];
@@ -6914,17 +7192,27 @@ TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mas
 
 /* The same as store4 for two elements, where C was `elements` before. */
 TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
-                              TMM_SCALAR alpha, TMM_SCALAR beta, tmm__xouts2 elements,
+                              TMM__ALPHA alpha, TMM_SCALAR beta, tmm__xouts2 elements,
                               const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[2];
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        TMM_SUM old = 0;
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old;
+    }
+    tmm__xfinish(&alpha.after, finished, 2, mask, row, col);
+#endif
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -6944,11 +7232,10 @@ TMM__DEVICE void tmm__xstore_if(TMM_OUT *to, TMM_OUT from, bool enabled)
     tmm__store_if(to, &from, sizeof(TMM_OUT), enabled);
 }
 
-/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool enabled,
-                                long long row, long long col)
+/* What is finished, as an element of C; if it is enabled, through TMM_EPILOGUE. */
+TMM__DEVICE TMM_OUT tmm__xrounded(TMM_SUM finished, bool enabled, long long row, long long col)
 {
-    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)finished;
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
     if (enabled) value = TMM_EPILOGUE(value, row, col);
@@ -6956,11 +7243,23 @@ TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool
     return value;
 }
 
+/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogues. */
+TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM__ALPHA alpha, TMM_SUM old, bool enabled,
+                                long long row, long long col)
+{
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
+    tmm__xfinish(&alpha.after, &finished, 1, enabled, row, col);
+#endif
+    return tmm__xrounded(TMM__FINISHED(finished, TMM__MUL((TMM_SUM)alpha, sum), old), enabled, row,
+                         col);
+}
+
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
 TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, const int count,
-                                    unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                    unsigned mask, TMM__ALPHA alpha, TMM_SCALAR beta,
                                     const TMM_SUM *sum)
 {
     TMM_SUM factor =
@@ -6969,11 +7268,23 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
     TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[4];
+#pragma unroll
+    for (int j = 0; j < count; j++)
+        finished[j] =
+            TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
+    tmm__xfinish(&alpha.after, finished, count, mask, row, col);
+#endif
 #pragma unroll
     for (int j = 0; j < count; j++) {
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
         bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
+        tmm__xstore_if(C + j,
+                       tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
+                                                   old),
+                                     enabled, row, col + j),
+                       enabled);
     }
 }
 
@@ -6982,7 +7293,7 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
 TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool vector,
-                                 unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                 unsigned mask, TMM__ALPHA alpha, TMM_SCALAR beta,
                                  const TMM_SUM *sum)
 {
     TMM_SUM factor =
@@ -6992,11 +7303,22 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[8];
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) +
+                      TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        tmm__xfinish(&alpha.after, finished + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
+#endif
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_OUT *element = &elements[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
+        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old),
+                                 mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
         if (mask & 1) *(tmm__xouts4 *)C = elements[0];
@@ -7028,7 +7350,7 @@ TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
                                   TMM_OUT *C, long long ldc, const tmm__schedule *s, int rows,
                                   int warps_down, int tile, int thread, int number,
                                   const tmm__xsums4 *swapped)
@@ -7132,7 +7454,7 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_reduce(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+    tmm__xgemm_reduce(long long M, long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
                       TMM_OUT *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
                       int groups_k, int tensor, const tmm__schedule s)
 {
@@ -7448,7 +7770,7 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
    that there is code for these alone. */
 TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
                                        long long end, long long c, bool vector, unsigned mask,
-                                       TMM_SCALAR alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
+                                       TMM__ALPHA alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
                                        const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
@@ -7658,7 +7980,7 @@ static_assert(TMM__PIPELINED_BLOCKS >= 1,
               "TMM__PIPELINED_LIST: a multiprocessor has 1 block at least");
 
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
-    tmm__gemm_pipelined(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_pipelined(long long M, long long N, long long K, TMM__ALPHA alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                         long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
@@ -7909,7 +8231,7 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
    two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
    256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_sum(long long M, long long N, int parts, TMM_SCALAR alpha,
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                    long long ldc, long long batchC)
 {
@@ -8121,7 +8443,7 @@ static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
               "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
               "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
-    tmm__gemm_small(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_small(long long M, long long N, long long K, TMM__ALPHA alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                     TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
@@ -8301,7 +8623,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
+            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
+                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
             continue;
         }
         tmm__xvector old;
@@ -8312,7 +8635,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
+                                   tile_row + r, tile_col + c + j);
         }
         *(tmm__xvector *)out = old;
     }
@@ -8488,7 +8812,7 @@ TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
-                                   long long first_line, int lines_left, TMM_SCALAR alpha,
+                                   long long first_line, int lines_left, TMM__ALPHA alpha,
                                    TMM_SCALAR beta, TMM_OUT *C, long long ldc, int transposed,
                                    TMM_SUM *partials, int thread)
 {
@@ -8520,7 +8844,7 @@ TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long lo
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_SCALAR alpha,
+    tmm__gemm_skinny(long long lines, long long width, long long K, TMM__ALPHA alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
                      long long j_strideS, long long batchS, TMM_SCALAR beta,
@@ -8820,7 +9144,7 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
 #endif
 
 TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
-    tmm__gemm_outer(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_outer(long long M, long long N, long long K, TMM__ALPHA alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                     TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
@@ -9021,7 +9345,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
    the sums that are then left, so far apart, and how many. As members of a structure the last ten
    take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm__xgemm_direct(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM__ALPHA alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                       long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
@@ -9144,7 +9468,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -9221,7 +9545,7 @@ TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
                                    long long firstP, long long firstQ, int leftP, int leftQ,
-                                   int skipQ, long long linesP, long long linesQ, TMM_SCALAR alpha,
+                                   int skipQ, long long linesP, long long linesQ, TMM__ALPHA alpha,
                                    TMM_SCALAR beta, TMM_OUT *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
@@ -9230,7 +9554,7 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
     const long long ld = !split ? ldc : turned ? linesP : linesQ;
     TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
     const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
-    if (split) alpha = 1;
+    if (split) TMM__FACTOR(alpha) = 1;
     /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all
        of P. */
     const int step = turned ? THREADS / 4 >> down_log2 : 1;
@@ -9273,7 +9597,7 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
-    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_SCALAR alpha,
+    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM__ALPHA alpha,
                      const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
                      const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_SCALAR beta,
                      TMM_OUT *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,
@@ -9731,7 +10055,7 @@ TMM__DEVICE void tmm__tensor_send(char *all, const tmm__schedule *s, int part, i
 /* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
 TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *all, int part,
                                            int rank, int tile, bool tall, long long M, long long N,
-                                           double alpha, double beta, double *C, long long ldc)
+                                           TMM__ALPHA alpha, double beta, double *C, long long ldc)
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
@@ -9779,7 +10103,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
 TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
-                                         long long col, long long N, double *own, double alpha,
+                                         long long col, long long N, double *own, TMM__ALPHA alpha,
                                          double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
@@ -9821,7 +10145,7 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
    tmm__column_mask. */
 TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
                                         long long first_row, long long M, bool aligned,
-                                        unsigned mask, double alpha, double beta,
+                                        unsigned mask, TMM__ALPHA alpha, double beta,
                                         const double (*sum)[4])
 {
     enum { ACROSS = 4 };
@@ -9850,7 +10174,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
-                                        double alpha, double beta, const double (*sum)[4])
+                                        TMM__ALPHA alpha, double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -9875,7 +10199,7 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
    have no index. */
 TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
                                         long long N, double *C, long long ldc, char *shared,
-                                        double alpha, double beta, double (*sum)[4][4])
+                                        TMM__ALPHA alpha, double beta, double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
@@ -9908,7 +10232,7 @@ TMM__DEVICE void tmm__tensor_open(const tmm__schedule *s)
 
 /* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
 TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, int share, int tile,
-                                        bool tall, long long M, long long N, double alpha,
+                                        bool tall, long long M, long long N, TMM__ALPHA alpha,
                                         double beta, double *C, long long ldc,
                                         const double (*sum)[4][4])
 {
@@ -9949,7 +10273,7 @@ static_assert(TMM__TENSOR_BLOCKS >= 1 && TMM__TENSOR_DOWN >= 1,
               "TMM__TENSOR_LIST: a multiprocessor has 1 block at least, and a warp 1 matrix");
 
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
-    tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
+    tmm__gemm_tensor(long long M, long long N, long long K, TMM__ALPHA alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
                      const double *__restrict__ B, long long rsB, long long csB, long long batchB,
                      double beta, double *__restrict__ C, long long ldc, long long batchC,
@@ -10357,7 +10681,7 @@ static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
    shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
    tensor cores do. */
 TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
-    tmm__gemm_half(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
@@ -10650,6 +10974,9 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
     float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
     float *partials;
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
@@ -10934,7 +11261,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                     }
                     tmm__xouts2 old;
                     if (job.beta != 0) old = tmm__xload2(c + place, aligned, mask);
-                    tmm__xstore2(c + place, row, col, aligned, mask, (TMM_SCALAR)job.alpha,
+                    tmm__xstore2(c + place, row, col, aligned, mask, TMM__OF_JOB(job, product),
                                  (TMM_SCALAR)job.beta, old, two);
                 }
             }
@@ -11071,6 +11398,9 @@ typedef struct tmm__float_job {
     float *C;
     long long ldc, batchC;
     float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
     float scale_min, scale_max; /* of the product of two scales: see tmm__is_rejected */
     float doubt_below;          /* see tmm__is_doubtful */
     unsigned *doubt;            /* [product][row][column / 16]: see tmm__doubt_word */
@@ -11821,7 +12151,7 @@ static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_jo
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
     tmm__xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                       job->alpha, job->beta, &sum);
+                       TMM__OF_JOB(*job, product), job->beta, &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
@@ -12071,7 +12401,8 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm__xstore_masked(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
+            tmm__xstore_masked(to, r, c, 4, mask, TMM__OF_JOB(*job, product), job->beta,
+                               &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -12172,8 +12503,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
     const tmm__fp16_operand a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
-                beta = job.beta;
+    const float scale_min = job.scale_min, scale_max = job.scale_max, beta = job.beta;
     const tmm__schedule s = job.s;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     float2(*pairs_a)[68] = (float2(*)[68])tmm__memory; /* [k][line]: hi and lo */
@@ -12253,7 +12583,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm__xstore4(to, r, col0 + col, false, mask, alpha,
+                tmm__xstore4(to, r, col0 + col, false, mask, TMM__OF_JOB(job, product),
                              tmm__xload4(to, false, mask, beta).v, sum[i]);
             }
         }
@@ -12700,12 +13030,14 @@ static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
 static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
-                                                            int row, int col, int cols,
+                                                            int product, int row, int col, int cols,
                                                             const float *sum, float row_scale,
                                                             const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
-    const float alpha = job->alpha, beta = job->beta;
+    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const float beta = job->beta;
+    (void)product; /* only for the epilogue of a call */
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
         tmm__xouts2 old[AHEAD];
@@ -12742,12 +13074,15 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
        lanes     ... shift - 1   shift ..                                         31
        store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
 static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
-                                                             int row, int col, int cols,
-                                                             const float *sum, float row_scale,
+                                                             int product, int row, int col,
+                                                             int cols, const float *sum,
+                                                             float row_scale,
                                                              const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
-    const float alpha = job->alpha, beta = job->beta;
+    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const float beta = job->beta;
+    (void)product; /* only for the epilogue of a call */
     const long long ldc = job->ldc;
     int thread = threadIdx.x - 128;
     TMM__HIDE(thread); /* nothing of it stays in registers through the loop over tiles */
@@ -12824,8 +13159,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt, job->alpha,
-                               job->beta, &x);
+            tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt,
+                               TMM__OF_JOB(*job, place->product), job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;
@@ -12956,11 +13291,11 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
             float *c = to + row * ldc;
             if (!__any_sync(0xffffffffu, row < M)) break;
             if (THROUGH && fast && !pairs)
-                tmm__wgmma_store_rows(job, c, row, place.col, cols, sum[0], row_scale[0],
-                                      col_scale);
+                tmm__wgmma_store_rows(job, c, place.product, row, place.col, cols, sum[0],
+                                      row_scale[0], col_scale);
             else if (fast && pairs)
-                tmm__wgmma_store_row(job, c, row, place.col, row < M ? cols : 0, sum[0],
-                                     row_scale[0], col_scale);
+                tmm__wgmma_store_row(job, c, place.product, row, place.col, row < M ? cols : 0,
+                                     sum[0], row_scale[0], col_scale);
             else if (row < M)
                 tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
                                          wide, doubtful);
@@ -13283,8 +13618,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
         }
 #pragma unroll
         for (int j = 0; j < COLS; j++)
-            tmm__xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
-                         job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+            tmm__xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j],
+                         TMM__OF_JOB(*job, product), job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
@@ -13853,7 +14188,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
                    0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
         tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
-                           job.c.alpha, job.c.beta, &sums[t * PITCH + l]);
+                           TMM__OF_JOB(job.c, product), job.c.beta, &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -14199,6 +14534,9 @@ typedef struct tmm__int8_job {
     int M, N, pieces_down, pieces_across;
     int fp64_elsewhere; /* whether KERNEL TENSOR computes all if FP64 is chosen */
     double alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
 } tmm__int8_job;
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
@@ -15260,8 +15598,8 @@ TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__
             double *to = C + 8 * h * job->ldc + 8 * j;
             tmm__xouts2 old = {{0, 0}};
             if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
-            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
-                         sum);
+            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, TMM__OF_JOB(*job, 0),
+                         job->beta, old, sum);
         }
     }
     return open;
@@ -15334,8 +15672,8 @@ TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int 
 #pragma unroll 8
         for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
-    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta,
-                       &sum);
+    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, TMM__OF_JOB(*job, 0),
+                       job->beta, &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
@@ -15396,8 +15734,8 @@ TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_ro
         bool wanted = tile_row * 64 + r < job->M && tile_col * 64 + c < job->N;
         if (wanted && !all) wanted = tmm__xgemm_int8_is_open(job, tile_row, tile_col, r, c);
         double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
-        tmm__xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha,
-                           job->beta, &sum[i / 4][i % 4]);
+        tmm__xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted,
+                           TMM__OF_JOB(*job, 0), job->beta, &sum[i / 4][i % 4]);
     }
 }
 
@@ -15519,7 +15857,7 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
    column to column, from product to product. */
 typedef struct tmm__xproduct {
     long long M, N, K;
-    TMM_SCALAR alpha;
+    TMM__ALPHA alpha;
     const TMM_TYPE *A;
     long long rsA, csA, strideA;
     const TMM_TYPE *B;
@@ -16209,7 +16547,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -16473,7 +16811,10 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
-    job.alpha = (float)p->alpha, job.beta = (float)p->beta;
+    job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
     job.cluster = down > 1 ? 2 : 1;
@@ -17203,7 +17544,8 @@ static inline tmm_status tmm__xnarrow(const tmm__xproduct *given, const tmm__pla
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/.
+   Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -17538,7 +17880,7 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
 {
     const int instruction = tmm__xfloat_instruction();
     const int capability = tmm__current_device()->capability;
-    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)TMM__FACTOR(p->alpha) != 0 &&
            tmm__xconverted_fits(p->M, p->N, p->K) &&
            (instruction == TMM__BY_WGMMA ||
             (instruction == TMM__BY_MMA_SYNC &&
@@ -17656,7 +17998,10 @@ static inline tmm_status tmm__xfloat(const tmm__xproduct *p, const tmm__plan *pl
         job.from_a = from[0], job.from_b = from[1];
         job.a = place.operands[0], job.b = place.operands[1];
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
-        job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
+        job.alpha = TMM__FACTOR(p->alpha), job.beta = p->beta, job.batch = (int)products;
+#ifdef TMM_WITH_EPILOGUE
+        job.after = p->alpha.after, job.after.product += first;
+#endif
         job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();
@@ -17711,7 +18056,7 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
 #endif
 /* src/tiledmm/kernels/tensor_float/thin_launch.h. LAUNCHER of floats on tensor cores where one operand is
    thin; the choice between that and the others.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
@@ -17863,7 +18208,10 @@ static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *pla
     c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
     c->a.line_blocks = (int)((p->M - 1) / 64 + 1), c->b.line_blocks = (int)((p->N - 1) / 64 + 1);
     c->C = p->C, c->ldc = p->ldc, c->batchC = p->strideC, c->batch = (int)batch;
-    c->alpha = p->alpha, c->beta = p->beta;
+    c->alpha = TMM__FACTOR(p->alpha), c->beta = p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    c->after = p->alpha.after;
+#endif
     c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
     job->turned = plan->turned;
     job->thin = job->turned ? b : a, job->large = job->turned ? a : b;
@@ -18187,7 +18535,8 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_int8/, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -18319,7 +18668,7 @@ static inline int tmm__xint8_by_wgmma(void)
 /* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
 static inline int tmm__xint8_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)TMM__FACTOR(p->alpha) != 0 &&
            tmm__xconverted_fits(p->M, p->N, p->K) && tmm__xfits(row->value, p) &&
            (tmm__xint8_by_wgmma() ||
             (tmm__current_device()->capability >= 75 && !tmm__xtensor_pays()));
@@ -18418,7 +18767,10 @@ static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
     job.fp64_elsewhere = moduli == 0 && tmm__xint8_fp64(p);
-    job.alpha = p->alpha, job.beta = p->beta;
+    job.alpha = TMM__FACTOR(p->alpha), job.beta = p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
     tmm_status status =
@@ -18516,6 +18868,23 @@ static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prep
     o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
 }
 
+#ifdef TMM_WITH_EPILOGUE
+/* The epilogue of product b, for a part of it from row m0 and column n0 on; before its last k there
+   is none. */
+static inline void tmm__xplace_after(tmm__after *after, long long b, long long m0, long long n0,
+                                     int is_last)
+{
+    const TMM_OUT *D = (const TMM_OUT *)after->D;
+    const TMM_OUT *rows = (const TMM_OUT *)after->row_bias;
+    const TMM_OUT *cols = (const TMM_OUT *)after->col_bias;
+    after->product += b;
+    if (D != NULL) after->D = D + m0 * after->ldd + n0;
+    if (rows != NULL) after->row_bias = rows + m0;
+    if (cols != NULL) after->col_bias = cols + n0;
+    if (!is_last) after->active = 0;
+}
+#endif
+
 /* Products, one after the other. `prepared`: operands of a single product, or NULL. *missing:
    the bytes of a workspace that the pool could not give, then nothing is done; else 0. */
 static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
@@ -18545,6 +18914,9 @@ static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
                     q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
                     q->C += b * p->strideC + m0 * p->ldc + n0;
                     if (k0 > 0) q->beta = 1;
+#ifdef TMM_WITH_EPILOGUE
+                    tmm__xplace_after(&q->alpha.after, b, m0, n0, k0 + q->K == p->K);
+#endif
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
                     tmm__xint8_place(&part, 0, ready[0], m0, k0);
@@ -18594,8 +18966,79 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
 }
 #endif
 #endif
+/* src/tiledmm/type/after.h. The epilogue of a call: its arguments, checked, as kernels take them.
+   Uses: once/. Used by: cpu.h, dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_EPILOGUE)
+/* A bias of `count` elements, or D. An error if C has an element of it. */
+static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X, long long stride,
+                                           const tmm__operands *o, long long strideC,
+                                           long long batch)
+{
+    const tmm__area C = tmm__area_of_operand(o, 2);
+    if (stride < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "the stride of %s is negative: %lld", name, stride);
+    if (stride > LLONG_MAX / (long long)sizeof(TMM_OUT) / batch)
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "the stride of %s (%lld, batch %lld) exceeds 64-bit addresses", name,
+                         stride, batch);
+    for (int last = 0; last < 2; last++) {
+        tmm__area at = *X;
+        at.begin += last ? (size_t)(batch - 1) * (size_t)stride * sizeof(TMM_OUT) : 0;
+        if (tmm__meets_batch(&at, &C, strideC * (long long)sizeof(TMM_OUT), batch))
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "C overlaps %s: it would be overwritten while it is read", name);
+    }
+    return TMM_OK;
+}
+
+/* gamma, as numbers of the type of sums. */
+static inline tmm_status tmm__xcheck_gamma(double gamma)
+{
+    if (!TMM__IS_INTEGER || (gamma == floor(gamma) && fabs(gamma) <= 2147483648.0)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_ARGUMENT,
+                     "gamma is %g: for integers it must be one, of 2^31 at most", gamma);
+}
+
+/* Checks the epilogue of `batch` products whose other arguments have been checked, and puts it into
+   *after. NULL: there is none. */
+static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *e,
+                                         const tmm__operands *o, long long strideC, long long batch)
+{
+    memset(after, 0, sizeof *after);
+    if (e == NULL) return TMM_OK;
+    if (e->activation < TMM_IDENTITY || e->activation > TMM_SILU)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "activation is %d, which is no tmm_activation",
+                         (int)e->activation);
+    if (TMM__IS_INTEGER && e->activation > TMM_RELU)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "activation is %s, which integers do not have: TMM_RELU alone",
+                         e->activation == TMM_SILU ? "TMM_SILU" : "a GELU");
+    tmm_status status = tmm__xcheck_gamma(e->gamma);
+    if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
+    const int adds = e->gamma != 0;
+    if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
+    const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),
+                                tmm__area_of(e->col_bias, 1, o->N, o->N, sizeof(TMM_OUT)),
+                                tmm__area_of(e->D, o->M, o->N, adds ? e->ldd : o->N,
+                                             sizeof(TMM_OUT))};
+    const int read[3] = {e->row_bias != NULL, e->col_bias != NULL, adds};
+    const long long strides[3] = {e->row_bias_stride, e->col_bias_stride, e->strideD};
+    static const char *const names[3] = {"row_bias", "col_bias", "D"};
+    for (int n = 0; n < 3; n++)
+        if (read[n] && status == TMM_OK)
+            status = tmm__xcheck_apart(names[n], &areas[n], strides[n], o, strideC, batch);
+    if (status != TMM_OK) return status;
+    after->active = read[0] || read[1] || read[2] || e->activation != TMM_IDENTITY;
+    after->activation = (int)e->activation;
+    after->row_bias = e->row_bias, after->col_bias = e->col_bias, after->D = adds ? e->D : NULL;
+    after->row_stride = strides[0], after->col_stride = strides[1], after->strideD = strides[2];
+    after->ldd = e->ldd, after->gamma = e->gamma, after->gamma_float = (float)e->gamma;
+    memcpy(after->terms, tmm__terms(after->activation), sizeof after->terms);
+    return TMM_OK;
+}
+#endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: launch/, once/. Used by: type/, callers. */
+   Uses: kernels/common/finish.cuh, launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -18670,9 +19113,9 @@ static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long 
     tmm__xproduct p = *given;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
-    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if ((TMM_SUM)TMM__FACTOR(p.alpha) == 0) p.K = 0;
     if (p.K == 0) {
-        p.alpha = 0;
+        TMM__FACTOR(p.alpha) = 0;
         p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
     }
     p.allowed = tmm__xallowed(batch);
@@ -18693,7 +19136,7 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
     const size_t line = 127; /* of the address, what may count */
     const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
                                         ((size_t)p->C & line) << 16) |
-                            (long long)kernel << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
+                            (long long)kernel << 2 | ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 |
                             ((TMM_SUM)p->beta == 0);
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
@@ -18719,12 +19162,13 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
 {
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
-    p.alpha = 1, p.ldc = N;
+    TMM__FACTOR(p.alpha) = 1, p.ldc = N;
     return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/, once/, choose.h.
+   Uses: kernels/common/finish.cuh, kernels/narrow/launch.h, kernels/skinny/launch.h, launch/,
+   once/, after.h, choose.h.
    Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
@@ -18788,7 +19232,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
 {
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
+        ((TMM_SUM)TMM__FACTOR(p->alpha) == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
         return TMM_AUTO;
 #endif
 #if TMM__FAST
@@ -18868,6 +19312,9 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
+#ifdef TMM_WITH_EPILOGUE
+        p.alpha.after.product = first;
+#endif
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
             tmm__xplan_by(plan->value, &p, &next);
@@ -18875,6 +19322,34 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
         }
         status = tmm__xrow(plan->value)->launch(&p, plan);
     }
+    return status;
+}
+
+/* What all products ask of their arguments, but of an epilogue. */
+static inline tmm_status tmm__xcheck_products(const tmm__operands *o, const long long strides[3],
+                                              long long batch)
+{
+    tmm_status status = tmm__check_sizes(o);
+    if (status == TMM_OK) status = tmm__xcheck_batch(o, strides, batch);
+    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(o);
+    return status;
+}
+
+/* Products whose arguments have been checked. */
+static inline tmm_status tmm__xproducts(tmm_kernel kernel, const tmm__operands *o, TMM__ALPHA alpha,
+                                        TMM_SCALAR beta, const long long strides[3],
+                                        long long batch, tmm_stream stream)
+{
+    tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, o->K, o->lda, o->ldb);
+    p.alpha = alpha, p.beta = beta, p.ldc = o->ldc, p.stream = stream;
+    p.strideA = strides[0], p.strideB = strides[1], p.strideC = strides[2];
+    p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
+    p.C = (TMM_OUT *)o->C; /* the alignment of these counts for the choice */
+    *tmm__device_of_product() = tmm__current_device();
+    const tmm_status status = tmm__xbatch(kernel, &p, batch);
+    *tmm__device_of_product() = NULL;
+    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
+        return tmm__blame_operand(o, status);
     return status;
 }
 
@@ -18889,21 +19364,40 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
     const int reads_AB = !((TMM_SUM)alpha == 0);
     const tmm__operands operands = {
         opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
-    tmm_status status = tmm__check_sizes(&operands);
-    if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
-    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
+    const tmm_status status = tmm__xcheck_products(&operands, strides, batch);
     if (status != TMM_OK) return status;
-    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
-    p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
-    p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
-    *tmm__device_of_product() = tmm__current_device();
-    status = tmm__xbatch(kernel, &p, batch);
-    *tmm__device_of_product() = NULL;
-    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
-        return tmm__blame_operand(&operands, status);
-    return status;
+    return tmm__xproducts(kernel, &operands, TMM__PLAIN(alpha), beta, strides, batch, stream);
 }
+
+#ifdef TMM_WITH_EPILOGUE
+TMM_API tmm_status tmm__xgemm_batched_epilogue(
+    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
+    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
+    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream)
+{
+    const long long strides[3] = {strideA, strideB, strideC};
+    const int reads_AB = !((TMM_SUM)alpha == 0);
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
+    tmm__xalpha with = tmm__xplain(alpha);
+    tmm_status status = tmm__xcheck_products(&operands, strides, batch);
+    if (status == TMM_OK)
+        status = tmm__xset_after(&with.after, epilogue, &operands, strideC, batch);
+    if (status != TMM_OK) return status;
+    return tmm__xproducts(kernel, &operands, with, beta, strides, batch, stream);
+}
+
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                       long long N, long long K, TMM_SCALAR alpha,
+                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                       const tmm_epilogue *epilogue, tmm_stream stream)
+{
+    return tmm__xgemm_batched_epilogue(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                                       ldc, 0, 0, 0, 1, epilogue, stream);
+}
+#endif
 
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                       TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
@@ -18934,7 +19428,7 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
 }
 #endif
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: launch/, once/, choose.h, dispatch.h. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xplanned(const tmm__xproduct *p, const tmm__plan *plan)
@@ -19036,7 +19530,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     memcpy(message, tmm__message(), sizeof message);
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     tmm__plan best;
-    p.alpha = 1, p.ldc = N;
+    TMM__FACTOR(p.alpha) = 1, p.ldc = N;
     if (batch > 1) p.strideA = M * K, p.strideB = K * N, p.strideC = M * N;
     *tmm__device_of_product() = &device;
     tmm__xchoose(&p, batch, tensor, &best);
@@ -19057,7 +19551,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: launch/, once/, dispatch.h. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/, once/, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -19243,7 +19737,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
+    p.alpha = TMM__PLAIN(alpha), p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
     p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;
@@ -19255,7 +19749,8 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 }
 #endif
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
+   Uses: host/, kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h.
+   Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
@@ -19321,7 +19816,7 @@ static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xprodu
 {
 #if TMM__CONVERTS
     tmm__xproduct square = tmm__xmake_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
-    square.alpha = 1, square.ldc = 4096;
+    TMM__FACTOR(square.alpha) = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
         kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
     if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
@@ -19358,7 +19853,7 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
         return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_SCALAR)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
     tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
-    p.alpha = *(const TMM_SCALAR *)job->alpha, p.beta = beta, p.stream = stream;
+    p.alpha = TMM__PLAIN(*(const TMM_SCALAR *)job->alpha), p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);
@@ -19508,15 +20003,38 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: launch/product.h, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+#ifdef TMM_WITH_EPILOGUE
+/* x = alpha op(A) op(B) + beta C of an element, with what comes after it. */
+static inline TMM_SUM tmm__xfinish_cpu(const tmm__after *after, TMM_SUM x, long long row,
+                                       long long col)
+{
+    const TMM_OUT *rows = (const TMM_OUT *)after->row_bias;
+    const TMM_OUT *cols = (const TMM_OUT *)after->col_bias, *D = (const TMM_OUT *)after->D;
+    if (rows != NULL) x += (TMM_SUM)rows[row];
+    if (cols != NULL) x += (TMM_SUM)cols[col];
+    if (after->activation == TMM_RELU) {
+        /* The sums of int are unsigned. */
+        const bool is_out = TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM);
+        if (is_out ? (float)(TMM_OUT)x < 0 : (double)x < 0) x = 0;
+    } else if (after->activation != TMM_IDENTITY) {
+        x = (TMM_SUM)tmm__smooth_double((double)x, after->activation);
+    }
+    if (D == NULL) return x;
+    return x +
+           (TMM_SUM)(TMM__IS_INTEGER ? (TMM_SUM)(long long)after->gamma : (TMM_SUM)after->gamma) *
+               (TMM_SUM)D[row * after->ldd + col];
+}
+#endif
+
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
 static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long long i0, long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
-    const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
+    const TMM_SUM alpha = (TMM_SUM)TMM__FACTOR(p->alpha), beta = (TMM_SUM)p->beta;
     const long long csA = p->csA;
     int rows = (int)tmm__min(p->M - i0, TMM__CPU_ROWS);
     int cols = (int)tmm__min(p->N - j0, TMM__CPU_COLS);
@@ -19547,19 +20065,24 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
             TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
             if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
+#ifdef TMM_WITH_EPILOGUE
+            if (p->alpha.after.active)
+                value = tmm__xfinish_cpu(&p->alpha.after, value, i0 + i, j0 + j);
+#endif
             *c = (TMM_OUT)value;
         }
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_SCALAR alpha, TMM_SCALAR beta,
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM__ALPHA alpha, TMM_SCALAR beta,
                                    TMM_OUT *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
     tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
-    p.alpha = K > 0 ? alpha : (TMM_SCALAR)0; /* which may be infinite */
+    p.alpha = alpha;
+    if (K == 0) TMM__FACTOR(p.alpha) = 0; /* it may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
     long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
@@ -19591,8 +20114,25 @@ TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long
                                     sizeof(TMM_TYPE),
                                     sizeof(TMM_OUT),
                                     (TMM_SUM)alpha != 0};
-    return tmm__xcpu(&operands, alpha, beta, C, 1);
+    return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C, 1);
 }
+
+#ifdef TMM_WITH_EPILOGUE
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, const TMM_TYPE *B, long long ldb,
+                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                           const tmm_epilogue *epilogue)
+{
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
+    tmm__xalpha with = tmm__xplain(alpha);
+    tmm_status status = tmm__check_sizes(&operands);
+    if (status == TMM_OK) status = tmm__xset_after(&with.after, epilogue, &operands, 0, 1);
+    return status != TMM_OK ? status : tmm__xcpu(&operands, with, beta, C, 1);
+}
+#endif
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
@@ -19615,7 +20155,8 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                     sizeof(TMM_OUT),
                                     (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
-    return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
+    return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C,
+                     threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)operands, (void)beta;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,

@@ -147,6 +147,23 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
     return status != TMM_OK ? status : tmm__check_overlap(o);
 }
 
+/* Has X an element in common with one of `batch` C, strideC bytes from each other? */
+static inline int tmm__meets_batch(const tmm__area *X, const tmm__area *C, long long strideC,
+                                   long long batch)
+{
+    const long long d = (long long)(X->begin - C->begin);
+    if (d >= (batch - 1) * strideC + tmm__area_bytes(C) || -d >= tmm__area_bytes(X))
+        return 0;                                          /* nearly always */
+    long long b = d < 0 || strideC == 0 ? 0 : d / strideC; /* whose C begins before X */
+    if (b > batch - 1) b = batch - 1;
+    for (long long n = b; n <= b + 1 && n < batch; n++) {
+        tmm__area at = *C;
+        at.begin += (size_t)n * (size_t)strideC;
+        if (tmm__areas_meet(X, &at)) return 1;
+    }
+    return 0;
+}
+
 /* The same for a batch: product b has X + b strides[0 or 1], in elements, and C + b strides[2].
    Looks at the first and the last X, and at what C has there. */
 static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
@@ -161,16 +178,8 @@ static inline tmm_status tmm__check_batch_overlap(const tmm__operands *o,
             X.begin += last ? (size_t)(batch - 1) * (size_t)strides[which] *
                                   (which == 2 ? o->element_C : o->element)
                             : 0;
-            const long long d = (long long)(X.begin - C.begin);
-            if (d >= (batch - 1) * strideC + tmm__area_bytes(&C) || -d >= tmm__area_bytes(&X))
-                continue;                          /* nearly always */
-            long long b = d < 0 ? 0 : d / strideC; /* the product whose C begins before X */
-            if (b > batch - 1) b = batch - 1;
-            for (long long n = b; n <= b + 1 && n < batch; n++) {
-                tmm__area at = C;
-                at.begin += (size_t)n * (size_t)strideC;
-                if (tmm__areas_meet(&X, &at)) return tmm__fail_overlap(which == 0 ? "A" : "B");
-            }
+            if (tmm__meets_batch(&X, &C, strideC, batch))
+                return tmm__fail_overlap(which == 0 ? "A" : "B");
         }
     return TMM_OK;
 }

@@ -123,6 +123,10 @@ typedef struct tmm_bfloat16 {
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
 #endif
 
+#if defined(TMM_WITH_EPILOGUE) && defined(__CUDACC_RTC__)
+#error "tiledmm.cuh: TMM_WITH_EPILOGUE needs its functions on the host; with NVRTC use TMM_EPILOGUE"
+#endif
+
 #define TMM__JOIN_(a, b) a##b
 #define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
 #define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
@@ -206,6 +210,9 @@ typedef struct tmm_bfloat16 {
 #ifdef TMM_WITH_BFLOAT16
 #define TMM__HAS_BFLOAT16
 #endif
+#ifdef TMM_WITH_EPILOGUE
+#define TMM__HAS_EPILOGUE
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -239,6 +246,9 @@ typedef struct tmm_bfloat16 {
 #endif
 #if defined(TMM_WITH_BFLOAT16) && !defined(TMM__HAS_BFLOAT16)
 #error "tiledmm.cuh: TMM_WITH_BFLOAT16 must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_EPILOGUE) && !defined(TMM__HAS_EPILOGUE)
+#error "tiledmm.cuh: TMM_WITH_EPILOGUE must be defined before the first #include of this file"
 #endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"

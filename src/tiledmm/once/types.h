@@ -1,5 +1,6 @@
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: nothing. Used by: checks.h, host/, launch/, once/, type/, kernels/. */
+   Uses: nothing.
+   Used by: checks.h, host/, kernels/common/finish.cuh, launch/, once/, type/, kernels/. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
@@ -58,6 +59,30 @@ typedef struct tmm_prepared {
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
 } tmm_tensor_options;
+
+#ifdef TMM_WITH_EPILOGUE
+typedef enum tmm_activation TMM__INT {
+    TMM_IDENTITY = 0, /* none */
+    TMM_RELU,         /* 0 where x < 0, else x */
+    TMM_GELU_TANH,    /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
+    TMM_GELU_ERF,     /* x / 2 (1 + erf(x / sqrt(2))) */
+    TMM_SILU          /* x / (1 + exp(-x)) */
+} tmm_activation;
+
+/* What tmm_?gemm_epilogue does with a product: C = activation(alpha op(A) op(B) + beta C + row_bias
+   + col_bias) + gamma D. In C: tmm_epilogue e = {0}. Biases and D are of C's type, on the device
+   (tmm_?gemm_cpu_epilogue: on the host), and have no element in common with C. */
+typedef struct tmm_epilogue {
+    const void *row_bias; /* M elements, one for each row of C; NULL: none */
+    const void *col_bias; /* N elements, one for each column of C; NULL: none */
+    tmm_activation activation;
+    double gamma;  /* 0: D is not read */
+    const void *D; /* M x N */
+    long long ldd; /* N at least */
+    /* In a batch, from product to product, in elements; 0: shared. */
+    long long row_bias_stride, col_bias_stride, strideD;
+} tmm_epilogue;
+#endif
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;

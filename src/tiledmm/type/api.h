@@ -32,6 +32,35 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
                                            long long ldc, long long strideA, long long strideB,
                                            long long strideC, long long batch, tmm_stream stream);
 
+#ifdef TMM_WITH_EPILOGUE
+/* C = activation(alpha op(A) op(B) + beta C + row_bias + col_bias) + gamma D, in the precision of the
+   sums, TMM_SUM, rounded once to C; then TMM_EPILOGUE, if there is one. See tmm_epilogue; NULL: as
+   gemm_with. K = 0 and alpha = 0 have it, too: C = activation(beta C + biases) + gamma D.
+     The activation itself is within 8 2^-24 |x| in float, half and bfloat16, 8 2^-53 |x| in double.
+   It passes on errors of x times 1.13 at most. All kernels give the same bits for the same x.
+     Errors: as gemm_with; TMM_ERROR_ARGUMENT: no tmm_activation, gamma without D, ldd below N, a
+   bias or D that has an element of C, gamma that is none of the integers' numbers;
+   TMM_ERROR_UNSUPPORTED: GELU or SiLU of integers. */
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                       long long N, long long K, TMM_SCALAR alpha,
+                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                       const tmm_epilogue *epilogue, tmm_stream stream);
+TMM_API tmm_status tmm__xgemm_batched_epilogue(
+    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
+    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
+    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream);
+
+/* The same on the CPU, host pointers, as gemm_cpu; activations by way of double. TMM_EPILOGUE is not
+   applied. */
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, const TMM_TYPE *B, long long ldb,
+                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                           const tmm_epilogue *epilogue);
+#endif
+
 /* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
    stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
    TMM_REGISTER instead. */

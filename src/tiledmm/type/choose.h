@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: launch/, once/. Used by: type/, callers. */
+   Uses: kernels/common/finish.cuh, launch/, once/. Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -74,9 +74,9 @@ static inline tmm__xproduct tmm__xfirst_launch(const tmm__xproduct *given, long 
     tmm__xproduct p = *given;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
-    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if ((TMM_SUM)TMM__FACTOR(p.alpha) == 0) p.K = 0;
     if (p.K == 0) {
-        p.alpha = 0;
+        TMM__FACTOR(p.alpha) = 0;
         p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
     }
     p.allowed = tmm__xallowed(batch);
@@ -97,7 +97,7 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
     const size_t line = 127; /* of the address, what may count */
     const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
                                         ((size_t)p->C & line) << 16) |
-                            (long long)kernel << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
+                            (long long)kernel << 2 | ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 |
                             ((TMM_SUM)p->beta == 0);
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
@@ -123,7 +123,7 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
 TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long long batch)
 {
     tmm__xproduct p = tmm__xmake_product(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
-    p.alpha = 1, p.ldc = N;
+    TMM__FACTOR(p.alpha) = 1, p.ldc = N;
     return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif

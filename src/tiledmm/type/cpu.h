@@ -1,13 +1,36 @@
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: launch/product.h, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+#ifdef TMM_WITH_EPILOGUE
+/* x = alpha op(A) op(B) + beta C of an element, with what comes after it. */
+static inline TMM_SUM tmm__xfinish_cpu(const tmm__after *after, TMM_SUM x, long long row,
+                                       long long col)
+{
+    const TMM_OUT *rows = (const TMM_OUT *)after->row_bias;
+    const TMM_OUT *cols = (const TMM_OUT *)after->col_bias, *D = (const TMM_OUT *)after->D;
+    if (rows != NULL) x += (TMM_SUM)rows[row];
+    if (cols != NULL) x += (TMM_SUM)cols[col];
+    if (after->activation == TMM_RELU) {
+        /* The sums of int are unsigned. */
+        const bool is_out = TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM);
+        if (is_out ? (float)(TMM_OUT)x < 0 : (double)x < 0) x = 0;
+    } else if (after->activation != TMM_IDENTITY) {
+        x = (TMM_SUM)tmm__smooth_double((double)x, after->activation);
+    }
+    if (D == NULL) return x;
+    return x +
+           (TMM_SUM)(TMM__IS_INTEGER ? (TMM_SUM)(long long)after->gamma : (TMM_SUM)after->gamma) *
+               (TMM_SUM)D[row * after->ldd + col];
+}
+#endif
+
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
    runs over neighbouring elements for every op, and becomes vector instructions. */
 static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long long i0, long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
-    const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
+    const TMM_SUM alpha = (TMM_SUM)TMM__FACTOR(p->alpha), beta = (TMM_SUM)p->beta;
     const long long csA = p->csA;
     int rows = (int)tmm__min(p->M - i0, TMM__CPU_ROWS);
     int cols = (int)tmm__min(p->N - j0, TMM__CPU_COLS);
@@ -38,19 +61,24 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
             TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
             if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
+#ifdef TMM_WITH_EPILOGUE
+            if (p->alpha.after.active)
+                value = tmm__xfinish_cpu(&p->alpha.after, value, i0 + i, j0 + j);
+#endif
             *c = (TMM_OUT)value;
         }
 }
 
 /* Checks the arguments and computes all blocks of C, with OpenMP on so many threads. */
-static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM_SCALAR alpha, TMM_SCALAR beta,
+static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM__ALPHA alpha, TMM_SCALAR beta,
                                    TMM_OUT *C, int threads)
 {
     tmm_status status = tmm__check_gemm(o);
     if (status != TMM_OK || o->M == 0 || o->N == 0) return status;
     const long long K = o->reads_AB ? o->K : 0;
     tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, K, o->lda, o->ldb);
-    p.alpha = K > 0 ? alpha : (TMM_SCALAR)0; /* which may be infinite */
+    p.alpha = alpha;
+    if (K == 0) TMM__FACTOR(p.alpha) = 0; /* it may be infinite */
     p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
     p.beta = beta, p.C = C, p.ldc = o->ldc;
     long long across = (p.N - 1) / TMM__CPU_COLS + 1, down = (p.M - 1) / TMM__CPU_ROWS + 1;
@@ -82,8 +110,25 @@ TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long
                                     sizeof(TMM_TYPE),
                                     sizeof(TMM_OUT),
                                     (TMM_SUM)alpha != 0};
-    return tmm__xcpu(&operands, alpha, beta, C, 1);
+    return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C, 1);
 }
+
+#ifdef TMM_WITH_EPILOGUE
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, const TMM_TYPE *B, long long ldb,
+                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                           const tmm_epilogue *epilogue)
+{
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
+    tmm__xalpha with = tmm__xplain(alpha);
+    tmm_status status = tmm__check_sizes(&operands);
+    if (status == TMM_OK) status = tmm__xset_after(&with.after, epilogue, &operands, 0, 1);
+    return status != TMM_OK ? status : tmm__xcpu(&operands, with, beta, C, 1);
+}
+#endif
 
 TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
@@ -106,7 +151,8 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                     sizeof(TMM_OUT),
                                     (TMM_SUM)alpha != 0};
 #ifdef _OPENMP
-    return tmm__xcpu(&operands, alpha, beta, C, threads > 0 ? threads : omp_get_max_threads());
+    return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C,
+                     threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)operands, (void)beta;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,

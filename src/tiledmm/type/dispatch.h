@@ -1,5 +1,6 @@
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/narrow/launch.h, kernels/skinny/launch.h, launch/, once/, choose.h.
+   Uses: kernels/common/finish.cuh, kernels/narrow/launch.h, kernels/skinny/launch.h, launch/,
+   once/, after.h, choose.h.
    Used by: type/, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
@@ -63,7 +64,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
 {
 #if TMM__CONVERTS
     if (kernel == TMM__CONVERTING &&
-        ((TMM_SUM)p->alpha == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
+        ((TMM_SUM)TMM__FACTOR(p->alpha) == 0 || !tmm__xconverted_fits(p->M, p->N, p->K)))
         return TMM_AUTO;
 #endif
 #if TMM__FAST
@@ -143,6 +144,9 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
         p.C = given->C + first * p.strideC;
+#ifdef TMM_WITH_EPILOGUE
+        p.alpha.after.product = first;
+#endif
         p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         if (first > 0) { /* their number and alignment may be others */
             tmm__xplan_by(plan->value, &p, &next);
@@ -150,6 +154,34 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
         }
         status = tmm__xrow(plan->value)->launch(&p, plan);
     }
+    return status;
+}
+
+/* What all products ask of their arguments, but of an epilogue. */
+static inline tmm_status tmm__xcheck_products(const tmm__operands *o, const long long strides[3],
+                                              long long batch)
+{
+    tmm_status status = tmm__check_sizes(o);
+    if (status == TMM_OK) status = tmm__xcheck_batch(o, strides, batch);
+    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(o);
+    return status;
+}
+
+/* Products whose arguments have been checked. */
+static inline tmm_status tmm__xproducts(tmm_kernel kernel, const tmm__operands *o, TMM__ALPHA alpha,
+                                        TMM_SCALAR beta, const long long strides[3],
+                                        long long batch, tmm_stream stream)
+{
+    tmm__xproduct p = tmm__xmake_product(o->opA, o->opB, o->M, o->N, o->K, o->lda, o->ldb);
+    p.alpha = alpha, p.beta = beta, p.ldc = o->ldc, p.stream = stream;
+    p.strideA = strides[0], p.strideB = strides[1], p.strideC = strides[2];
+    p.A = (const TMM_TYPE *)o->A, p.B = (const TMM_TYPE *)o->B;
+    p.C = (TMM_OUT *)o->C; /* the alignment of these counts for the choice */
+    *tmm__device_of_product() = tmm__current_device();
+    const tmm_status status = tmm__xbatch(kernel, &p, batch);
+    *tmm__device_of_product() = NULL;
+    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
+        return tmm__blame_operand(o, status);
     return status;
 }
 
@@ -164,21 +196,40 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
     const int reads_AB = !((TMM_SUM)alpha == 0);
     const tmm__operands operands = {
         opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
-    tmm_status status = tmm__check_sizes(&operands);
-    if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
-    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
+    const tmm_status status = tmm__xcheck_products(&operands, strides, batch);
     if (status != TMM_OK) return status;
-    tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
-    p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
-    p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
-    *tmm__device_of_product() = tmm__current_device();
-    status = tmm__xbatch(kernel, &p, batch);
-    *tmm__device_of_product() = NULL;
-    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
-        return tmm__blame_operand(&operands, status);
-    return status;
+    return tmm__xproducts(kernel, &operands, TMM__PLAIN(alpha), beta, strides, batch, stream);
 }
+
+#ifdef TMM_WITH_EPILOGUE
+TMM_API tmm_status tmm__xgemm_batched_epilogue(
+    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
+    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
+    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream)
+{
+    const long long strides[3] = {strideA, strideB, strideC};
+    const int reads_AB = !((TMM_SUM)alpha == 0);
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
+    tmm__xalpha with = tmm__xplain(alpha);
+    tmm_status status = tmm__xcheck_products(&operands, strides, batch);
+    if (status == TMM_OK)
+        status = tmm__xset_after(&with.after, epilogue, &operands, strideC, batch);
+    if (status != TMM_OK) return status;
+    return tmm__xproducts(kernel, &operands, with, beta, strides, batch, stream);
+}
+
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                       long long N, long long K, TMM_SCALAR alpha,
+                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+                                       const tmm_epilogue *epilogue, tmm_stream stream)
+{
+    return tmm__xgemm_batched_epilogue(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                                       ldc, 0, 0, 0, 1, epilogue, stream);
+}
+#endif
 
 TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                       TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,

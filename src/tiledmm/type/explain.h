@@ -1,5 +1,5 @@
 /* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: launch/, once/, choose.h, dispatch.h. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xplanned(const tmm__xproduct *p, const tmm__plan *plan)
@@ -101,7 +101,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
     memcpy(message, tmm__message(), sizeof message);
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
     tmm__plan best;
-    p.alpha = 1, p.ldc = N;
+    TMM__FACTOR(p.alpha) = 1, p.ldc = N;
     if (batch > 1) p.strideA = M * K, p.strideB = K * N, p.strideC = M * N;
     *tmm__device_of_product() = &device;
     tmm__xchoose(&p, batch, tensor, &best);

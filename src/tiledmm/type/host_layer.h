@@ -1,5 +1,6 @@
 /* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, launch/, once/, choose.h, dispatch.h. Used by: callers. */
+   Uses: host/, kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h.
+   Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
@@ -65,7 +66,7 @@ static inline tmm_kernel tmm__xblock_kernel(tmm_kernel kernel, const tmm__xprodu
 {
 #if TMM__CONVERTS
     tmm__xproduct square = tmm__xmake_product(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
-    square.alpha = 1, square.ldc = 4096;
+    TMM__FACTOR(square.alpha) = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
         kernel = tmm__xchoice(&square, 1, 1) == TMM__CONVERTING ? TMM__CONVERTING : TMM_AUTO;
     if (kernel == TMM__CONVERTING && tmm__xconverted_fits(p->M, p->N, p->K)) return kernel;
@@ -102,7 +103,7 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
         return tmm__xgemm_with(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_SCALAR)0, NULL, 1,
                                NULL, N, beta, C, block->ldc, stream);
     tmm__xproduct p = tmm__xmake_product(job->opA, job->opB, M, N, K, block->lda, block->ldb);
-    p.alpha = *(const TMM_SCALAR *)job->alpha, p.beta = beta, p.stream = stream;
+    p.alpha = TMM__PLAIN(*(const TMM_SCALAR *)job->alpha), p.beta = beta, p.stream = stream;
     p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
     p.C = C, p.ldc = block->ldc, p.batch = 1;
     const tmm_kernel kernel = tmm__xblock_kernel(job->kernel, &p);

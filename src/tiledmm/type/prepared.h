@@ -1,6 +1,6 @@
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
    in halves, of double in residues.
-   Uses: launch/, once/, dispatch.h. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/, once/, dispatch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -186,7 +186,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     tmm__xproduct p = tmm__xmake_product(opA, opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
+    p.alpha = TMM__PLAIN(alpha), p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.stream = stream;
     p.allowed = tmm__xallowed_with(options);
     tmm__plan plan;

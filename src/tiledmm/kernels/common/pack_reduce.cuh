@@ -80,7 +80,7 @@ TMM_KERNEL void __launch_bounds__(256)
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
    the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_reduce(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+    tmm__xgemm_reduce(long long M, long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
                       TMM_OUT *__restrict__ C, long long ldc, int rows, int warps_down, int slices,
                       int groups_k, int tensor, const tmm__schedule s)
 {

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: once/. Used by: kernels/common/, kernels/. */
+   Uses: finish.cuh, once/. Used by: kernels/common/, kernels/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -49,14 +49,21 @@ TMM__DEVICE tmm__xsums4 tmm__xload4(const TMM_OUT *C, bool vector, unsigned mask
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
    `old` comes from load4 with the same `vector` and `mask`. */
 TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vector, unsigned mask,
-                              TMM_SCALAR alpha, const TMM_SUM *old, const TMM_SUM *sum)
+                              TMM__ALPHA alpha, const TMM_SUM *old, const TMM_SUM *sum)
 {
     tmm__xouts4 elements;
     (void)row, (void)col; /* only for the epilogue */
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old[j];
+    tmm__xfinish(&alpha.after, finished, 4, vector ? 15 : mask, row, col);
+#endif
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = vector || (mask >> j & 1);
-        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        elements.v[j] =
+            (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -70,7 +77,7 @@ TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vec
    `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
-                                  TMM_SCALAR alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
+                                  TMM__ALPHA alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
                                   const int rows)
 {
     tmm__xsums4 old[4][2];
@@ -110,17 +117,27 @@ TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mas
 
 /* The same as store4 for two elements, where C was `elements` before. */
 TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
-                              TMM_SCALAR alpha, TMM_SCALAR beta, tmm__xouts2 elements,
+                              TMM__ALPHA alpha, TMM_SCALAR beta, tmm__xouts2 elements,
                               const TMM_SUM *sum)
 {
     bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[2];
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        TMM_SUM old = 0;
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old;
+    }
+    tmm__xfinish(&alpha.after, finished, 2, mask, row, col);
+#endif
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old);
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -140,11 +157,10 @@ TMM__DEVICE void tmm__xstore_if(TMM_OUT *to, TMM_OUT from, bool enabled)
     tmm__store_if(to, &from, sizeof(TMM_OUT), enabled);
 }
 
-/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
-TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool enabled,
-                                long long row, long long col)
+/* What is finished, as an element of C; if it is enabled, through TMM_EPILOGUE. */
+TMM__DEVICE TMM_OUT tmm__xrounded(TMM_SUM finished, bool enabled, long long row, long long col)
 {
-    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)finished;
     (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
     if (enabled) value = TMM_EPILOGUE(value, row, col);
@@ -152,11 +168,23 @@ TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM_SCALAR alpha, TMM_SUM old, bool
     return value;
 }
 
+/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogues. */
+TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM__ALPHA alpha, TMM_SUM old, bool enabled,
+                                long long row, long long col)
+{
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
+    tmm__xfinish(&alpha.after, &finished, 1, enabled, row, col);
+#endif
+    return tmm__xrounded(TMM__FINISHED(finished, TMM__MUL((TMM_SUM)alpha, sum), old), enabled, row,
+                         col);
+}
+
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
    the mask has. `count` is a constant, 4 at most. It has no branches. It serves single elements, C
    that is not aligned, and elements that are checked one by one. */
 TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, const int count,
-                                    unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                    unsigned mask, TMM__ALPHA alpha, TMM_SCALAR beta,
                                     const TMM_SUM *sum)
 {
     TMM_SUM factor =
@@ -165,11 +193,23 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
     TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[4];
+#pragma unroll
+    for (int j = 0; j < count; j++)
+        finished[j] =
+            TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
+    tmm__xfinish(&alpha.after, finished, count, mask, row, col);
+#endif
 #pragma unroll
     for (int j = 0; j < count; j++) {
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
         bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
+        tmm__xstore_if(C + j,
+                       tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
+                                                   old),
+                                     enabled, row, col + j),
+                       enabled);
     }
 }
 
@@ -178,7 +218,7 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
    elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
    would pay for it. */
 TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool vector,
-                                 unsigned mask, TMM_SCALAR alpha, TMM_SCALAR beta,
+                                 unsigned mask, TMM__ALPHA alpha, TMM_SCALAR beta,
                                  const TMM_SUM *sum)
 {
     TMM_SUM factor =
@@ -188,11 +228,22 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+#ifdef TMM_WITH_EPILOGUE
+    TMM_SUM finished[8];
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) +
+                      TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        tmm__xfinish(&alpha.after, finished + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
+#endif
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_OUT *element = &elements[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
+        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old),
+                                 mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
         if (mask & 1) *(tmm__xouts4 *)C = elements[0];

@@ -18,7 +18,7 @@ TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
    `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
    are above each other. */
-TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM_SCALAR alpha, TMM_SCALAR beta,
+TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
                                   TMM_OUT *C, long long ldc, const tmm__schedule *s, int rows,
                                   int warps_down, int tile, int thread, int number,
                                   const tmm__xsums4 *swapped)

@@ -55,7 +55,7 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
    two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
    256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm__xgemm_sum(long long M, long long N, int parts, TMM_SCALAR alpha,
+    tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                    long long ldc, long long batchC)
 {

@@ -38,7 +38,7 @@
    the sums that are then left, so far apart, and how many. As members of a structure the last ten
    take more registers. */
 TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
-    tmm__xgemm_direct(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__xgemm_direct(long long M, long long N, long long K, TMM__ALPHA alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                       long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
    thousands.
-   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
+   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -77,7 +77,7 @@ TMM__DEVICE void tmm__narrow_add(TMM_SUM (*sum)[8], tmm__xelements4 p, const tmm
    of C, so that the next address takes a few additions. A warp has neighbours in a row. */
 TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, int group,
                                    long long firstP, long long firstQ, int leftP, int leftQ,
-                                   int skipQ, long long linesP, long long linesQ, TMM_SCALAR alpha,
+                                   int skipQ, long long linesP, long long linesQ, TMM__ALPHA alpha,
                                    TMM_SCALAR beta, TMM_OUT *C, long long ldc, TMM_SUM *partials)
 {
     enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
@@ -86,7 +86,7 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
     const long long ld = !split ? ldc : turned ? linesP : linesQ;
     TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
     const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
-    if (split) alpha = 1;
+    if (split) TMM__FACTOR(alpha) = 1;
     /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all
        of P. */
     const int step = turned ? THREADS / 4 >> down_log2 : 1;
@@ -129,7 +129,7 @@ TMM__DEVICE void tmm__narrow_store(const TMM_SUM *sums, const tmm__narrow *s, in
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
-    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM_SCALAR alpha,
+    tmm__gemm_narrow(long long linesP, long long linesQ, long long K, TMM__ALPHA alpha,
                      const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
                      const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ, TMM_SCALAR beta,
                      TMM_OUT *__restrict__ C, long long ldc, TMM_SUM *__restrict__ partials,

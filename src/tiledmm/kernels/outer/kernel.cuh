@@ -115,7 +115,7 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
 #endif
 
 TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
-    tmm__gemm_outer(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_outer(long long M, long long N, long long K, TMM__ALPHA alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                     TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,

@@ -147,7 +147,7 @@ static_assert(TMM__PIPELINED_BLOCKS >= 1,
               "TMM__PIPELINED_LIST: a multiprocessor has 1 block at least");
 
 TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
-    tmm__gemm_pipelined(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_pipelined(long long M, long long N, long long K, TMM__ALPHA alpha,
                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                         long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,

@@ -94,7 +94,7 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
    that there is code for these alone. */
 TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
                                        long long end, long long c, bool vector, unsigned mask,
-                                       TMM_SCALAR alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
+                                       TMM__ALPHA alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
                                        const int rows)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };

@@ -44,11 +44,13 @@
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_BLOCK 8;  launch a block of 256 threads for each tile of C, in one dimension. */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM_SCALAR     TMM_TYPE
-#define TMM_OUT        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
+#define TMM_KERNEL                           __global__
+#define TMM_SUM                              TMM_TYPE
+#define TMM_SCALAR                           TMM_TYPE
+#define TMM_OUT                              TMM_TYPE
+#define TMM__MUL(a, b)                       ((a) * (b))
+#define TMM__ALPHA                           TMM_TYPE
+#define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
 /* Four neighbouring elements, moved by the widest loads that the type allows. */
@@ -85,7 +87,7 @@ static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BL
 }
 
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
-    tmm_gemm_register(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm_gemm_register(long long M, long long N, long long K, TMM__ALPHA alpha,
                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
                       long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
@@ -176,7 +178,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
                 if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
+                quad.v[j] = (TMM_OUT)TMM__LAST(alpha, sum[0][4 * q + j], old, row, col + j);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif

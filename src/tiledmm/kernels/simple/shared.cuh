@@ -36,15 +36,17 @@
    and  #define TMM_TILE 16;  launch a block of (TMM_TILE, TMM_TILE) threads for each tile of C, in
    one dimension. */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM_SCALAR     TMM_TYPE
-#define TMM_OUT        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
+#define TMM_KERNEL                           __global__
+#define TMM_SUM                              TMM_TYPE
+#define TMM_SCALAR                           TMM_TYPE
+#define TMM_OUT                              TMM_TYPE
+#define TMM__MUL(a, b)                       ((a) * (b))
+#define TMM__ALPHA                           TMM_TYPE
+#define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
-    tmm_gemm_shared(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm_gemm_shared(long long M, long long N, long long K, TMM__ALPHA alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                     TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
@@ -96,7 +98,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     TMM_SUM old = 0;
     if ((TMM_SUM)beta != 0)
         old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_OUT value = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    TMM_OUT value = (TMM_OUT)TMM__LAST(alpha, sum, old, row, col);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif

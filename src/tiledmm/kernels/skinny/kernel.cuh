@@ -166,7 +166,7 @@ TMM__DEVICE void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum, int line0
 
 /* Stores C, or this block's part of the sums for KERNEL SUM. */
 TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long long width,
-                                   long long first_line, int lines_left, TMM_SCALAR alpha,
+                                   long long first_line, int lines_left, TMM__ALPHA alpha,
                                    TMM_SCALAR beta, TMM_OUT *C, long long ldc, int transposed,
                                    TMM_SUM *partials, int thread)
 {
@@ -198,7 +198,7 @@ TMM__DEVICE void tmm__skinny_store(const TMM_SUM *sums, long long lines, long lo
 #endif
 
 TMM_KERNEL void __launch_bounds__(256, 2)
-    tmm__gemm_skinny(long long lines, long long width, long long K, TMM_SCALAR alpha,
+    tmm__gemm_skinny(long long lines, long long width, long long K, TMM__ALPHA alpha,
                      const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
                      long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
                      long long j_strideS, long long batchS, TMM_SCALAR beta,

@@ -177,7 +177,7 @@ static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
               "TMM__SMALL_WARPS_LOG2 must be 1 to 3, and TMM__SMALL_WARPS 2 to it: a block has 256 "
               "threads at most");
 TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
-    tmm__gemm_small(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_small(long long M, long long N, long long K, TMM__ALPHA alpha,
                     const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                     TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
@@ -357,7 +357,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
+            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
+                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
             continue;
         }
         tmm__xvector old;
@@ -368,7 +369,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
+                                   tile_row + r, tile_col + c + j);
         }
         *(tmm__xvector *)out = old;
     }

@@ -17,7 +17,7 @@ static_assert(TMM__TENSOR_BLOCKS >= 1 && TMM__TENSOR_DOWN >= 1,
               "TMM__TENSOR_LIST: a multiprocessor has 1 block at least, and a warp 1 matrix");
 
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
-    tmm__gemm_tensor(long long M, long long N, long long K, double alpha,
+    tmm__gemm_tensor(long long M, long long N, long long K, TMM__ALPHA alpha,
                      const double *__restrict__ A, long long rsA, long long csA, long long batchA,
                      const double *__restrict__ B, long long rsB, long long csB, long long batchB,
                      double beta, double *__restrict__ C, long long ldc, long long batchC,

@@ -72,7 +72,7 @@ TMM__DEVICE void tmm__tensor_send(char *all, const tmm__schedule *s, int part, i
 /* Adds up the slices of this block's part of a tile, in ascending k, and stores it. */
 TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *all, int part,
                                            int rank, int tile, bool tall, long long M, long long N,
-                                           double alpha, double beta, double *C, long long ldc)
+                                           TMM__ALPHA alpha, double beta, double *C, long long ldc)
 {
     enum { THREADS = 64 * TMM__TENSOR_WARPS, ACROSS = 4, DOWN = TMM__TENSOR_DOWN };
     const unsigned thread = tmm__thread(), lane = thread % 32, warp = thread / 32;
@@ -120,7 +120,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
    to `own`, and the warp stores rows of 32. */
 TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
-                                         long long col, long long N, double *own, double alpha,
+                                         long long col, long long N, double *own, TMM__ALPHA alpha,
                                          double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
@@ -162,7 +162,7 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
    tmm__column_mask. */
 TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
                                         long long first_row, long long M, bool aligned,
-                                        unsigned mask, double alpha, double beta,
+                                        unsigned mask, TMM__ALPHA alpha, double beta,
                                         const double (*sum)[4])
 {
     enum { ACROSS = 4 };
@@ -191,7 +191,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
-                                        double alpha, double beta, const double (*sum)[4])
+                                        TMM__ALPHA alpha, double beta, const double (*sum)[4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -216,7 +216,7 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
    have no index. */
 TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
                                         long long N, double *C, long long ldc, char *shared,
-                                        double alpha, double beta, double (*sum)[4][4])
+                                        TMM__ALPHA alpha, double beta, double (*sum)[4][4])
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, ANY = DOWN < 4 };
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS };
@@ -249,7 +249,7 @@ TMM__DEVICE void tmm__tensor_open(const tmm__schedule *s)
 
 /* In a cluster a block gets a part of all slices, to `memory`, adds it up and stores it. */
 TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, int share, int tile,
-                                        bool tall, long long M, long long N, double alpha,
+                                        bool tall, long long M, long long N, TMM__ALPHA alpha,
                                         double beta, double *C, long long ldc,
                                         const double (*sum)[4][4])
 {

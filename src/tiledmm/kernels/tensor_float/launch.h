@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/.
+   Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -334,7 +335,7 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
 {
     const int instruction = tmm__xfloat_instruction();
     const int capability = tmm__current_device()->capability;
-    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)TMM__FACTOR(p->alpha) != 0 &&
            tmm__xconverted_fits(p->M, p->N, p->K) &&
            (instruction == TMM__BY_WGMMA ||
             (instruction == TMM__BY_MMA_SYNC &&
@@ -452,7 +453,10 @@ static inline tmm_status tmm__xfloat(const tmm__xproduct *p, const tmm__plan *pl
         job.from_a = from[0], job.from_b = from[1];
         job.a = place.operands[0], job.b = place.operands[1];
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
-        job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
+        job.alpha = TMM__FACTOR(p->alpha), job.beta = p->beta, job.batch = (int)products;
+#ifdef TMM_WITH_EPILOGUE
+        job.after = p->alpha.after, job.after.product += first;
+#endif
         job.doubt = place.doubt, job.doubt_pitch = (int)((N + 15) / 16);
         job.pace = place.pace, job.bf16x6 = TMM__FLOAT_BF16X6(p->allowed & TMM__CUT_K);
         job.s.partials = place.partials, job.s.flags = place.flags, job.s.ticket = tmm__ticket();

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_float/thin_launch.h. LAUNCHER of floats on tensor cores where one operand is
    thin; the choice between that and the others.
-   Uses: kernels/tensor_float/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
@@ -152,7 +152,10 @@ static inline size_t tmm__xthin_job(const tmm__xproduct *p, const tmm__plan *pla
     c->M = p->M, c->N = p->N, c->K = K, c->from_a = a, c->from_b = b;
     c->a.line_blocks = (int)((p->M - 1) / 64 + 1), c->b.line_blocks = (int)((p->N - 1) / 64 + 1);
     c->C = p->C, c->ldc = p->ldc, c->batchC = p->strideC, c->batch = (int)batch;
-    c->alpha = p->alpha, c->beta = p->beta;
+    c->alpha = TMM__FACTOR(p->alpha), c->beta = p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    c->after = p->alpha.after;
+#endif
     c->scale_min = 0.5f, c->scale_max = 2; /* that of bad lines is 0, all others 1 */
     job->turned = plan->turned;
     job->thin = job->turned ? b : a, job->large = job->turned ? a : b;

@@ -70,6 +70,9 @@ typedef struct tmm__float_job {
     float *C;
     long long ldc, batchC;
     float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
     float scale_min, scale_max; /* of the product of two scales: see tmm__is_rejected */
     float doubt_below;          /* see tmm__is_doubtful */
     unsigned *doubt;            /* [product][row][column / 16]: see tmm__doubt_word */

@@ -106,12 +106,14 @@ static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
 static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
-                                                            int row, int col, int cols,
+                                                            int product, int row, int col, int cols,
                                                             const float *sum, float row_scale,
                                                             const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
-    const float alpha = job->alpha, beta = job->beta;
+    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const float beta = job->beta;
+    (void)product; /* only for the epilogue of a call */
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
         tmm__xouts2 old[AHEAD];
@@ -148,12 +150,15 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
        lanes     ... shift - 1   shift ..                                         31
        store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
 static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
-                                                             int row, int col, int cols,
-                                                             const float *sum, float row_scale,
+                                                             int product, int row, int col,
+                                                             int cols, const float *sum,
+                                                             float row_scale,
                                                              const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
-    const float alpha = job->alpha, beta = job->beta;
+    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const float beta = job->beta;
+    (void)product; /* only for the epilogue of a call */
     const long long ldc = job->ldc;
     int thread = threadIdx.x - 128;
     TMM__HIDE(thread); /* nothing of it stays in registers through the loop over tiles */
@@ -230,8 +235,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt, job->alpha,
-                               job->beta, &x);
+            tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt,
+                               TMM__OF_JOB(*job, place->product), job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;

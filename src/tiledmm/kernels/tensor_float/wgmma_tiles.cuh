@@ -108,11 +108,11 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
             float *c = to + row * ldc;
             if (!__any_sync(0xffffffffu, row < M)) break;
             if (THROUGH && fast && !pairs)
-                tmm__wgmma_store_rows(job, c, row, place.col, cols, sum[0], row_scale[0],
-                                      col_scale);
+                tmm__wgmma_store_rows(job, c, place.product, row, place.col, cols, sum[0],
+                                      row_scale[0], col_scale);
             else if (fast && pairs)
-                tmm__wgmma_store_row(job, c, row, place.col, row < M ? cols : 0, sum[0],
-                                     row_scale[0], col_scale);
+                tmm__wgmma_store_row(job, c, place.product, row, place.col, row < M ? cols : 0,
+                                     sum[0], row_scale[0], col_scale);
             else if (row < M)
                 tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
                                          wide, doubtful);

@@ -205,7 +205,7 @@ static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
    shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
    tensor cores do. */
 TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
-    tmm__gemm_half(long long M, long long N, long long K, TMM_SCALAR alpha,
+    tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,

@@ -26,6 +26,9 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
     float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
     float *partials;
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
@@ -310,7 +313,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                     }
                     tmm__xouts2 old;
                     if (job.beta != 0) old = tmm__xload2(c + place, aligned, mask);
-                    tmm__xstore2(c + place, row, col, aligned, mask, (TMM_SCALAR)job.alpha,
+                    tmm__xstore2(c + place, row, col, aligned, mask, TMM__OF_JOB(job, product),
                                  (TMM_SCALAR)job.beta, old, two);
                 }
             }

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/tensor_int8/, launch/, once/. Used by: once/kernels.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_int8/, launch/, once/.
+   Used by: once/kernels.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -131,7 +132,7 @@ static inline int tmm__xint8_by_wgmma(void)
 /* It has to be asked for. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
 static inline int tmm__xint8_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return (p->allowed & TMM__SPLIT) && (TMM_SUM)p->alpha != 0 &&
+    return (p->allowed & TMM__SPLIT) && (TMM_SUM)TMM__FACTOR(p->alpha) != 0 &&
            tmm__xconverted_fits(p->M, p->N, p->K) && tmm__xfits(row->value, p) &&
            (tmm__xint8_by_wgmma() ||
             (tmm__current_device()->capability >= 75 && !tmm__xtensor_pays()));
@@ -230,7 +231,10 @@ static inline tmm_status tmm__xint8_run(tmm__xint8_part *part, int moduli)
     job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
     job.fp64_elsewhere = moduli == 0 && tmm__xint8_fp64(p);
-    job.alpha = p->alpha, job.beta = p->beta;
+    job.alpha = TMM__FACTOR(p->alpha), job.beta = p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
     tmm__int8_make_tables(&part->residues, &part->sums, p->K);
 
     tmm_status status =
@@ -328,6 +332,23 @@ static inline void tmm__xint8_place(tmm__xint8_part *part, int i, const tmm_prep
     o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
 }
 
+#ifdef TMM_WITH_EPILOGUE
+/* The epilogue of product b, for a part of it from row m0 and column n0 on; before its last k there
+   is none. */
+static inline void tmm__xplace_after(tmm__after *after, long long b, long long m0, long long n0,
+                                     int is_last)
+{
+    const TMM_OUT *D = (const TMM_OUT *)after->D;
+    const TMM_OUT *rows = (const TMM_OUT *)after->row_bias;
+    const TMM_OUT *cols = (const TMM_OUT *)after->col_bias;
+    after->product += b;
+    if (D != NULL) after->D = D + m0 * after->ldd + n0;
+    if (rows != NULL) after->row_bias = rows + m0;
+    if (cols != NULL) after->col_bias = cols + n0;
+    if (!is_last) after->active = 0;
+}
+#endif
+
 /* Products, one after the other. `prepared`: operands of a single product, or NULL. *missing:
    the bytes of a workspace that the pool could not give, then nothing is done; else 0. */
 static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
@@ -357,6 +378,9 @@ static inline tmm_status tmm__xint8_products(const tmm__xproduct *p,
                     q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
                     q->C += b * p->strideC + m0 * p->ldc + n0;
                     if (k0 > 0) q->beta = 1;
+#ifdef TMM_WITH_EPILOGUE
+                    tmm__xplace_after(&q->alpha.after, b, m0, n0, k0 + q->K == p->K);
+#endif
                     part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
                     part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
                     tmm__xint8_place(&part, 0, ready[0], m0, k0);

@@ -163,5 +163,8 @@ typedef struct tmm__int8_job {
     int M, N, pieces_down, pieces_across;
     int fp64_elsewhere; /* whether KERNEL TENSOR computes all if FP64 is chosen */
     double alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
 } tmm__int8_job;
 #endif

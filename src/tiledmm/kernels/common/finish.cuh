@@ -1,0 +1,120 @@
+/* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element.
+   Uses: once/. Used by: store.cuh, type/, kernels/. */
+/* What the last step of an element takes: alpha; with TMM_WITH_EPILOGUE also what the call asks for
+   after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it.
+   FINISHED is what tmm__xfinish has left; without it alpha sum + old. */
+#ifndef TMM__ALPHA
+#ifdef TMM_WITH_EPILOGUE
+#define TMM__ALPHA                           tmm__xalpha
+#define TMM__FACTOR(alpha)                   ((alpha).factor)
+#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
+#define TMM__OF_JOB(job, product)            tmm__xof_product((job).alpha, &(job).after, product)
+#define TMM__FINISHED(finished, value, old)  ((void)(old), (finished))
+#define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+#else
+#define TMM__ALPHA                           TMM_SCALAR
+#define TMM__FACTOR(alpha)                   (alpha)
+#define TMM__PLAIN(alpha)                    (alpha)
+#define TMM__OF_PRODUCT(alpha, product)      (alpha)
+#define TMM__OF_JOB(job, product)            ((job).alpha)
+#define TMM__FINISHED(finished, value, old)  ((value) + (old))
+#define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
+#endif
+#endif
+
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS && defined(TMM_WITH_EPILOGUE)
+/* alpha, and what comes after alpha op(A) op(B) + beta C. */
+typedef struct tmm__xalpha {
+    TMM_SCALAR factor;
+    tmm__after after;
+} tmm__xalpha;
+
+#if TMM__HOST
+/* alpha, and nothing after it. */
+static inline tmm__xalpha tmm__xplain(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    memset((void *)&alpha, 0, sizeof alpha);
+    alpha.factor = factor;
+    return alpha;
+}
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && defined(TMM_WITH_EPILOGUE)
+/* For kernels that have the number of a product elsewhere than in blockIdx.z. */
+TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *after,
+                                         long long product)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after = *after;
+    alpha.after.product += product;
+    return alpha;
+}
+
+TMM__DEVICE bool tmm__xis_negative(TMM_SUM x)
+{
+    /* The sums of int are unsigned. */
+    if (TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM)) return (float)(TMM_OUT)x < 0;
+    return sizeof(TMM_SUM) == 8 ? (double)x < 0 : (float)x < 0;
+}
+
+/* `count` neighbours x of row `row`, from column `col` on, as they are stored: those that the mask
+   has. One branch for all threads where the call asks for nothing; loads come before arithmetic. */
+TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int count, unsigned mask,
+                              long long row, long long col)
+{
+    if (!after->active || (mask & ((1u << count) - 1)) == 0) return;
+    const long long product = after->product + blockIdx.z;
+    const TMM_OUT *D = (const TMM_OUT *)after->D, *cols = (const TMM_OUT *)after->col_bias;
+    TMM_SUM bias[4] = {0, 0, 0, 0}, more[4] = {0, 0, 0, 0};
+    if (cols != NULL) {
+        cols += product * after->col_stride + col;
+#pragma unroll
+        for (int j = 0; j < count; j++)
+            if (mask >> j & 1) bias[j] = (TMM_SUM)cols[j];
+    }
+    if (D != NULL) {
+        D += product * after->strideD + row * after->ldd + col;
+#pragma unroll
+        for (int j = 0; j < count; j++)
+            if (mask >> j & 1) more[j] = (TMM_SUM)D[j];
+    }
+    if (after->row_bias != NULL) {
+        const TMM_SUM of_row =
+            (TMM_SUM)((const TMM_OUT *)after->row_bias)[product * after->row_stride + row];
+#pragma unroll
+        for (int j = 0; j < count; j++) x[j] += of_row;
+    }
+    if (cols != NULL) {
+#pragma unroll
+        for (int j = 0; j < count; j++) x[j] += bias[j];
+    }
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int j = 0; j < count; j++) x[j] = tmm__xis_negative(x[j]) ? (TMM_SUM)0 : x[j];
+    } else if (after->activation != TMM_IDENTITY && !TMM__IS_INTEGER) {
+#pragma unroll
+        for (int j = 0; j < count; j++)
+            x[j] = sizeof(TMM_SUM) == 4
+                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms)
+                       : (TMM_SUM)tmm__smooth_double((double)x[j], after->activation);
+    }
+    if (D == NULL) return;
+    const TMM_SUM gamma = TMM__IS_INTEGER        ? (TMM_SUM)(long long)after->gamma
+                          : sizeof(TMM_SUM) == 4 ? (TMM_SUM)after->gamma_float
+                                                 : (TMM_SUM)after->gamma;
+#pragma unroll
+    for (int j = 0; j < count; j++) x[j] += TMM__MUL(gamma, more[j]);
+}
+
+/* alpha sum + old, finished: the last step of KERNEL GLOBAL, SHARED and REGISTER. */
+TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long long row,
+                               long long col)
+{
+    TMM_SUM x = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
+    tmm__xfinish(&alpha.after, &x, 1, 1, row, col);
+    return x;
+}
+#endif
