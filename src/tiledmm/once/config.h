@@ -200,6 +200,9 @@ typedef struct tmm_bfloat16 {
 #ifdef TMM_WITH_BFLOAT16
 #define TMM__HAS_BFLOAT16
 #endif
+#ifdef TMM_WITH_SYRK
+#define TMM__HAS_SYRK
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -233,6 +236,9 @@ typedef struct tmm_bfloat16 {
 #endif
 #if defined(TMM_WITH_BFLOAT16) && !defined(TMM__HAS_BFLOAT16)
 #error "tiledmm.cuh: TMM_WITH_BFLOAT16 must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_SYRK) && !defined(TMM__HAS_SYRK)
+#error "tiledmm.cuh: TMM_WITH_SYRK must be defined before the first #include of this file"
 #endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"

@@ -111,13 +111,14 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const long long most = (INT_MAX - 16) / 2; /* of a line that CUDA copies */
     double copies = 0;
     if (copies_A) copies += tmm__pack_time(2.0 * p->M * p->K);
-    if (copies_B) copies += tmm__pack_time(2.0 * p->N * p->K);
+    if (copies_B && !TMM__TRIANGLE(p)) copies += tmm__pack_time(2.0 * p->N * p->K);
     if (copies > 0 && (!(p->allowed & TMM__PACK) || !device->pools || (copies_A && lda > most) ||
                        (copies_B && ldb > most)))
         return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
+        const double pairs = 2 * p->batch *
+                             tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -220,7 +221,9 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     const long long rowsA = turned_A ? p->K : p->M, colsA = turned_A ? p->M : p->K;
     const long long rowsB = turned_B ? p->K : p->N, colsB = turned_B ? p->N : p->K;
     const size_t bytesA = tmm__xhalf_boxed(A, lda, 0, 1) ? 0 : (size_t)(rowsA * (colsA + 7)) * 2;
-    const size_t bytesB = tmm__xhalf_boxed(B, ldb, 0, 1) ? 0 : (size_t)(rowsB * (colsB + 7)) * 2;
+    const int same = TMM__TRIANGLE(p) != 0; /* B is A */
+    const size_t bytesB =
+        same || tmm__xhalf_boxed(B, ldb, 0, 1) ? 0 : (size_t)(rowsB * (colsB + 7)) * 2;
     char *memory = NULL;
     tmm_status status = TMM_OK;
     tmm__half_map maps[2];
@@ -234,6 +237,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     if (bytesB > 0 && status == TMM_OK)
         status = tmm__xhalf_align(&B, &ldb, rowsB, colsB, memory + (bytesA + 255) / 256 * 256,
                                   p->stream);
+    if (same) B = A, ldb = lda;
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)p->alpha, job.beta = (float)p->beta;
@@ -242,12 +246,19 @@ static inline tmm_status tmm__xhalf_run_wgmma(tmm__xproduct *p, const tmm__plan 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
+    long long tiles = job.pairs_down * across;
+#ifdef TMM_WITH_SYRK
+    const int rows = 128 * job.cluster;
+    tiles = (long long)tmm__count_tiles(p->triangle, p->M, p->N, rows, plan->tile_n);
+    job.tiles = (int)tiles, job.triangle = p->triangle;
+    job.ratio_log2 = (rows > plan->tile_n) - (rows < plan->tile_n);
+#endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, A, lda, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, B, ldb, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * across * slices * p->batch);
+        job.items = (int)(tiles * slices * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -277,10 +288,14 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles = ((p.M - 1) / plan->tile_m + 1) * ((p.N - 1) / plan->tile_n + 1);
+    const long long tiles = (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m,
+                                                        plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+#ifdef TMM_WITH_SYRK
+    arguments[count++] = &p.triangle;
+#endif
     const tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)tiles, (unsigned)slices, p.batch), dim3(128),
                     plan->bytes, arguments, p.stream);
