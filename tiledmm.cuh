@@ -1447,7 +1447,8 @@ static inline double tmm__count_tiles(int triangle, long long M, long long N, in
     if (triangle == 0) return down * across;
     const int lower = triangle == TMM__LOWER;
     const double lines = lower ? down : across, most = lower ? across : down;
-    const double high = lower ? rows : cols, wide = lower ? cols : rows; /* in ratios of 2 at most */
+    const double high = lower ? rows : cols,
+                 wide = lower ? cols : rows; /* in ratios of 2 at most */
     const double last = floor((lines * high - 1) / wide) + 1;
     const double above = high == wide  ? lines * (lines + 1) / 2
                          : high > wide ? lines * (lines + 1)
@@ -3309,7 +3310,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
 #define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
 #define tmm__xsyrk_with         TMM_FN(syrk_with)
-#define tmm__xtakes    TMM_FN(gemm__takes)
+
+#define tmm__xtakes TMM_FN(gemm__takes)
 
 #define tmm__xtensor            TMM_FN(gemm__tensor)
 #define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)
@@ -3541,6 +3543,14 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 #ifndef TMM__INT8_FP64
 #define TMM__INT8_FP64(pays) (pays)
+#endif
+/* syrk by kernels without a schedule for triangles: rows of a strip, bytes of the squares on the
+   diagonal that are kept at once. */
+#ifndef TMM__SYRK_ROWS
+#define TMM__SYRK_ROWS(rows) (rows)
+#endif
+#ifndef TMM__SYRK_BYTES
+#define TMM__SYRK_BYTES(most) (most)
 #endif
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
@@ -9954,8 +9964,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 double old = 0;
-                const bool inside =
-                    col + e < N && tmm__in_triangle(TMM__TRIANGLE(s), row, col + e);
+                const bool inside = col + e < N && tmm__in_triangle(TMM__TRIANGLE(s), row, col + e);
                 tmm__xload_if(&old, c + e, beta != 0 && inside);
                 old = beta != 0 ? TMM__MUL(beta, old) : 0;
                 tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, inside, row, col + e),
@@ -10027,9 +10036,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] =
-                tmm__xload2(C + r * ldc + c + 8 * j, aligned,
-                            tmm__triangle_mask(triangle, row_mask >> 2 * j, r, c + 8 * j));
+            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned,
+                                    tmm__triangle_mask(triangle, row_mask >> 2 * j, r, c + 8 * j));
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -10058,7 +10066,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
-                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum, triangle);
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
+                                triangle);
         return;
     }
 #endif
@@ -10580,8 +10589,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
     if (triangle != 0) {
         int row, col;
-        tmm__triangle_tile(triangle, ROWS > COLS ? 1 : ROWS < COLS ? -1 : 0, (int)down, (int)across,
-                           8, (int)blockIdx.x, &row, &col);
+        tmm__triangle_tile(triangle,
+                           ROWS > COLS   ? 1
+                           : ROWS < COLS ? -1
+                                         : 0,
+                           (int)down, (int)across, 8, (int)blockIdx.x, &row, &col);
         tile_row = row * (long long)ROWS, tile_col = col * (long long)COLS;
     }
 #else
@@ -11150,8 +11162,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int r = lane / 16; r < 16; r += 2) {
                     const long long row = row0 + r, place = row * job.ldc + col;
                     if (row >= job.M || mask == 0) continue;
-                    const unsigned stored =
-                        tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
+                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
                     const float *two = &own[r * PITCH + lane % 16 * 2];
                     if (partials != NULL) {
                         for (int n = 0; n < 2; n++)
@@ -15990,8 +16001,9 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
                                    int groups)
 {
     const int lanes = 256 / groups;
-    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
-                         &p->beta, &p->C, &p->ldc, &p->strideC TMM__TRIANGLE_ADDRESS(p)};
+    void *arguments[] = {&p->M,     &p->N,     &parts,
+                         &p->alpha, &partials, &p->beta,
+                         &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
         status = tmm__launch((const void *)tmm__xgemm_sum,
@@ -16510,8 +16522,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs = 2 * p->batch *
-                             tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
+        const double pairs =
+            2 * p->batch * tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -16681,8 +16693,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles = (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m,
-                                                        plan->tile_n);
+    const long long tiles =
+        (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
@@ -18864,8 +18876,8 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
     const size_t line = 127; /* of the address, what may count */
     const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
                                         ((size_t)p->C & line) << 16) |
-                            (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
-                            ((TMM_SUM)p->beta == 0);
+                            (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 |
+                            ((TMM_SUM)p->alpha == 0) << 1 | ((TMM_SUM)p->beta == 0);
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
                              p->rsB, p->csB,    p->strideB,    p->ldc,       p->strideC, batch,
@@ -19796,9 +19808,9 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
 {
-    return TMM__FAST && (TMM__IS_DOUBLE || TMM__HALF_TENSOR
-                             ? kernel == TMM_TENSOR || (kernel == TMM_PIPELINED && !TMM__IS_DOUBLE)
-                             : kernel == TMM_PIPELINED);
+    const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
+    return TMM__FAST &&
+           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
 }
 
 /* KERNEL MIRROR for `batch` matrices of N x N. */
@@ -19813,7 +19825,8 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
         const unsigned count = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         const TMM_OUT *x = from + first * batch_from;
         TMM_OUT *y = to + first * batch_to;
-        void *arguments[] = {&N, &x, &ldfrom, &batch_from, &y, &ldto, &batch_to, &triangle, &places};
+        void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
+                             &ldto, &batch_to, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
                              dim3((unsigned)(tiles * (tiles + 1) / 2), 1, count), dim3(256), 0,
                              arguments, p->stream);
@@ -19824,9 +19837,9 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
 /* Rows of a strip, for kernels without such a schedule: see tmm__xstrips. */
 static inline long long tmm__xstrip_rows(long long N)
 {
-    if (N <= 1024) return N;
-    const long long rows = (N / 8 + 127) / 128 * 128;
-    return rows < 512 ? 512 : rows > 4096 ? 4096 : rows;
+    long long rows = (N / 8 + 127) / 128 * 128;
+    rows = N <= 1024 ? N : rows < 512 ? 512 : rows > 4096 ? 4096 : rows;
+    return TMM__SYRK_ROWS(rows);
 }
 
 /* `count` products of a batch, those of a strip. All batches are treated alike, however they are
@@ -19858,8 +19871,8 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
     p.M = p.N = rows, p.A = given->A + row * p.rsA, p.B = given->B + row * p.csB;
     p.C = square, p.ldc = rows, p.strideC = size;
     if (!((TMM_SUM)p.beta == 0))
-        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square, rows,
-                              size, 3);
+        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square,
+                              rows, size, 3);
     if (status == TMM_OK) status = tmm__xsome(kernel, &p, count, batch);
     if (status == TMM_OK)
         status = tmm__xmirror(given, rows, count, square, rows, size, diagonal, given->ldc,
@@ -19875,9 +19888,10 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
 
 /* A batch by a kernel without a schedule for triangles: strip after strip. Where the first strips find no
    memory, they are halved. */
-static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *given, long long batch)
+static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *given,
+                                      long long batch)
 {
-    const long long most = 64 << 20; /* bytes, if there is a choice */
+    const long long most = TMM__SYRK_BYTES(64 << 20); /* if there is a choice */
     tmm__xproduct p = *given;
     long long rows = tmm__xstrip_rows(p.N), count;
     TMM_OUT *square = NULL;
@@ -19897,8 +19911,7 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
         p.A = p.K > 0 ? given->A + first * p.strideA : NULL, p.B = p.A;
         p.C = given->C + first * p.strideC;
         for (long long row = 0; row < p.N && status == TMM_OK; row += rows)
-            status =
-                tmm__xstrip(kernel, &p, row, tmm__min(rows, p.N - row), square, some, batch);
+            status = tmm__xstrip(kernel, &p, row, tmm__min(rows, p.N - row), square, some, batch);
     }
     (void)cudaFreeAsync(square, p.stream);
     return status;
@@ -19909,7 +19922,8 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
 static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
                                            long long batch)
 {
-    const tmm_kernel by_tiles = TMM__IS_DOUBLE || TMM__HALF_TENSOR ? TMM_TENSOR : TMM_PIPELINED;
+    const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
+    const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
     const tmm__xkernel *row = tmm__xrow(by_tiles);
     const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
     if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
@@ -19973,8 +19987,7 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
 #ifdef TMM_EPILOGUE
     if (status == TMM_OK)
-        status =
-            tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?syrk cannot be used with a TMM_EPILOGUE");
+        status = tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?syrk cannot be used with a TMM_EPILOGUE");
 #endif
     if (status != TMM_OK) return status;
     p.alpha = alpha, p.beta = beta, p.C = C, p.stream = stream;

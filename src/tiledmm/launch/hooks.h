@@ -66,4 +66,12 @@
 #ifndef TMM__INT8_FP64
 #define TMM__INT8_FP64(pays) (pays)
 #endif
+/* syrk by kernels without a schedule for triangles: rows of a strip, bytes of the squares on the
+   diagonal that are kept at once. */
+#ifndef TMM__SYRK_ROWS
+#define TMM__SYRK_ROWS(rows) (rows)
+#endif
+#ifndef TMM__SYRK_BYTES
+#define TMM__SYRK_BYTES(most) (most)
+#endif
 #endif

@@ -294,7 +294,8 @@
 #define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
 #define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
 #define tmm__xsyrk_with         TMM_FN(syrk_with)
-#define tmm__xtakes    TMM_FN(gemm__takes)
+
+#define tmm__xtakes TMM_FN(gemm__takes)
 
 #define tmm__xtensor            TMM_FN(gemm__tensor)
 #define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)

@@ -95,7 +95,8 @@ static inline double tmm__count_tiles(int triangle, long long M, long long N, in
     if (triangle == 0) return down * across;
     const int lower = triangle == TMM__LOWER;
     const double lines = lower ? down : across, most = lower ? across : down;
-    const double high = lower ? rows : cols, wide = lower ? cols : rows; /* in ratios of 2 at most */
+    const double high = lower ? rows : cols,
+                 wide = lower ? cols : rows; /* in ratios of 2 at most */
     const double last = floor((lines * high - 1) / wide) + 1;
     const double above = high == wide  ? lines * (lines + 1) / 2
                          : high > wide ? lines * (lines + 1)

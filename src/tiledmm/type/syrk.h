@@ -4,9 +4,9 @@
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
 {
-    return TMM__FAST && (TMM__IS_DOUBLE || TMM__HALF_TENSOR
-                             ? kernel == TMM_TENSOR || (kernel == TMM_PIPELINED && !TMM__IS_DOUBLE)
-                             : kernel == TMM_PIPELINED);
+    const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
+    return TMM__FAST &&
+           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
 }
 
 /* KERNEL MIRROR for `batch` matrices of N x N. */
@@ -21,7 +21,8 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
         const unsigned count = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         const TMM_OUT *x = from + first * batch_from;
         TMM_OUT *y = to + first * batch_to;
-        void *arguments[] = {&N, &x, &ldfrom, &batch_from, &y, &ldto, &batch_to, &triangle, &places};
+        void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
+                             &ldto, &batch_to, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
                              dim3((unsigned)(tiles * (tiles + 1) / 2), 1, count), dim3(256), 0,
                              arguments, p->stream);
@@ -32,9 +33,9 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
 /* Rows of a strip, for kernels without such a schedule: see tmm__xstrips. */
 static inline long long tmm__xstrip_rows(long long N)
 {
-    if (N <= 1024) return N;
-    const long long rows = (N / 8 + 127) / 128 * 128;
-    return rows < 512 ? 512 : rows > 4096 ? 4096 : rows;
+    long long rows = (N / 8 + 127) / 128 * 128;
+    rows = N <= 1024 ? N : rows < 512 ? 512 : rows > 4096 ? 4096 : rows;
+    return TMM__SYRK_ROWS(rows);
 }
 
 /* `count` products of a batch, those of a strip. All batches are treated alike, however they are
@@ -66,8 +67,8 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
     p.M = p.N = rows, p.A = given->A + row * p.rsA, p.B = given->B + row * p.csB;
     p.C = square, p.ldc = rows, p.strideC = size;
     if (!((TMM_SUM)p.beta == 0))
-        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square, rows,
-                              size, 3);
+        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square,
+                              rows, size, 3);
     if (status == TMM_OK) status = tmm__xsome(kernel, &p, count, batch);
     if (status == TMM_OK)
         status = tmm__xmirror(given, rows, count, square, rows, size, diagonal, given->ldc,
@@ -83,9 +84,10 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
 
 /* A batch by a kernel without a schedule for triangles: strip after strip. Where the first strips find no
    memory, they are halved. */
-static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *given, long long batch)
+static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *given,
+                                      long long batch)
 {
-    const long long most = 64 << 20; /* bytes, if there is a choice */
+    const long long most = TMM__SYRK_BYTES(64 << 20); /* if there is a choice */
     tmm__xproduct p = *given;
     long long rows = tmm__xstrip_rows(p.N), count;
     TMM_OUT *square = NULL;
@@ -105,8 +107,7 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
         p.A = p.K > 0 ? given->A + first * p.strideA : NULL, p.B = p.A;
         p.C = given->C + first * p.strideC;
         for (long long row = 0; row < p.N && status == TMM_OK; row += rows)
-            status =
-                tmm__xstrip(kernel, &p, row, tmm__min(rows, p.N - row), square, some, batch);
+            status = tmm__xstrip(kernel, &p, row, tmm__min(rows, p.N - row), square, some, batch);
     }
     (void)cudaFreeAsync(square, p.stream);
     return status;
@@ -117,7 +118,8 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
 static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
                                            long long batch)
 {
-    const tmm_kernel by_tiles = TMM__IS_DOUBLE || TMM__HALF_TENSOR ? TMM_TENSOR : TMM_PIPELINED;
+    const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
+    const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
     const tmm__xkernel *row = tmm__xrow(by_tiles);
     const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
     if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
@@ -181,8 +183,7 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
 #ifdef TMM_EPILOGUE
     if (status == TMM_OK)
-        status =
-            tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?syrk cannot be used with a TMM_EPILOGUE");
+        status = tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?syrk cannot be used with a TMM_EPILOGUE");
 #endif
     if (status != TMM_OK) return status;
     p.alpha = alpha, p.beta = beta, p.C = C, p.stream = stream;

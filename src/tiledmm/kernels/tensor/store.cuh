@@ -104,8 +104,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 double old = 0;
-                const bool inside =
-                    col + e < N && tmm__in_triangle(TMM__TRIANGLE(s), row, col + e);
+                const bool inside = col + e < N && tmm__in_triangle(TMM__TRIANGLE(s), row, col + e);
                 tmm__xload_if(&old, c + e, beta != 0 && inside);
                 old = beta != 0 ? TMM__MUL(beta, old) : 0;
                 tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, inside, row, col + e),
@@ -177,9 +176,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] =
-                tmm__xload2(C + r * ldc + c + 8 * j, aligned,
-                            tmm__triangle_mask(triangle, row_mask >> 2 * j, r, c + 8 * j));
+            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned,
+                                    tmm__triangle_mask(triangle, row_mask >> 2 * j, r, c + 8 * j));
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -208,7 +206,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
-                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum, triangle);
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
+                                triangle);
         return;
     }
 #endif

@@ -117,8 +117,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs = 2 * p->batch *
-                             tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
+        const double pairs =
+            2 * p->batch * tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -288,8 +288,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles = (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m,
-                                                        plan->tile_n);
+    const long long tiles =
+        (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;

@@ -229,8 +229,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
     if (triangle != 0) {
         int row, col;
-        tmm__triangle_tile(triangle, ROWS > COLS ? 1 : ROWS < COLS ? -1 : 0, (int)down, (int)across,
-                           8, (int)blockIdx.x, &row, &col);
+        tmm__triangle_tile(triangle,
+                           ROWS > COLS   ? 1
+                           : ROWS < COLS ? -1
+                                         : 0,
+                           (int)down, (int)across, 8, (int)blockIdx.x, &row, &col);
         tile_row = row * (long long)ROWS, tile_col = col * (long long)COLS;
     }
 #else

@@ -313,8 +313,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int r = lane / 16; r < 16; r += 2) {
                     const long long row = row0 + r, place = row * job.ldc + col;
                     if (row >= job.M || mask == 0) continue;
-                    const unsigned stored =
-                        tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
+                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
                     const float *two = &own[r * PITCH + lane % 16 * 2];
                     if (partials != NULL) {
                         for (int n = 0; n < 2; n++)
