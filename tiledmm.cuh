@@ -443,6 +443,9 @@ typedef struct tmm_bfloat16 {
 #ifdef TMM_WITH_EPILOGUE
 #define TMM__HAS_EPILOGUE
 #endif
+#ifdef TMM_WITH_SYRK
+#define TMM__HAS_SYRK
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -479,6 +482,9 @@ typedef struct tmm_bfloat16 {
 #endif
 #if defined(TMM_WITH_EPILOGUE) && !defined(TMM__HAS_EPILOGUE)
 #error "tiledmm.cuh: TMM_WITH_EPILOGUE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_SYRK) && !defined(TMM__HAS_SYRK)
+#error "tiledmm.cuh: TMM_WITH_SYRK must be defined before the first #include of this file"
 #endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"
@@ -808,6 +814,10 @@ typedef enum tmm_status TMM__INT {
 } tmm_status;
 
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
+
+#ifdef TMM_WITH_SYRK /* which half of a symmetric C; the diagonal is in both */
+typedef enum tmm_fill TMM__INT { TMM_LOWER = 1, TMM_UPPER = 2, TMM_BOTH = 3 } tmm_fill;
+#endif
 
 #define TMM__NAME(value, string)              value,
 #define TMM__KERNEL(value, string, tile, ...) value,
@@ -1442,7 +1452,121 @@ typedef struct tmm__schedule {
 #ifdef TMM_DOUBLE_TENSOR
     const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
 #endif
+#ifdef TMM_WITH_SYRK
+    int tiles;      /* of C, or of its triangle */
+    int triangle;   /* see once/triangle.cuh */
+    int ratio_log2; /* tiles are 2^ratio_log2 times as high as wide: -1, 0 or 1 */
+#endif
 } tmm__schedule;
+#endif
+/* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk.
+   Uses: config.h.
+   Used by: kernels/common/, kernels/pipelined/, kernels/tensor/, kernels/tensor_half/, launch/,
+   type/. */
+#if TMM__KERNELS && !defined(TMM__ONCE)
+/* C = alpha op(A) op(A)^T + beta C is symmetric. With TMM_WITH_SYRK kernels that have a schedule can
+   compute the tiles of a triangle alone: what is told of it has a member `triangle`, 0 for all of C, or
+   one of these. Tiles on the diagonal store what lies in the triangle. */
+enum { TMM__LOWER = 1, TMM__UPPER = 2 };
+#ifdef TMM_WITH_SYRK
+#define TMM__TRIANGLE(of)          ((of)->triangle)
+#define TMM__TILES(of, all)        ((of)->tiles)
+#define TMM__TRIANGLE_OF_ARGUMENTS , int triangle
+#define TMM__TRIANGLE_ADDRESS(of)  , &(of)->triangle
+#else
+#define TMM__TRIANGLE(of)   0
+#define TMM__TILES(of, all) (all)
+#define TMM__TRIANGLE_OF_ARGUMENTS
+#define TMM__TRIANGLE_ADDRESS(of)
+#endif
+
+/* Is element (row, col) in the triangle? */
+TMM__DEVICE bool tmm__in_triangle(int triangle, long long row, long long col)
+{
+    return triangle == 0 || (triangle == TMM__LOWER ? col <= row : col >= row);
+}
+
+/* Of 32 neighbours in row `row` from column col on, those that `mask` has and the triangle. */
+TMM__DEVICE unsigned tmm__triangle_mask(int triangle, unsigned mask, long long row, long long col)
+{
+    if (triangle == 0) return mask;
+    const int before = row <= col ? 0 : row - col < 31 ? (int)(row - col) : 31; /* row's own bit */
+    if (triangle == TMM__UPPER) return row - col > 31 ? 0 : mask & ~((1u << before) - 1);
+    return row < col ? 0 : mask & ((2u << before) - 1);
+}
+
+/* The same for two groups of 4 columns, 32 apart. */
+TMM__DEVICE unsigned tmm__triangle_masks(int triangle, unsigned mask, long long row, long long col)
+{
+    if (triangle == 0) return mask;
+    return (tmm__triangle_mask(triangle, mask, row, col) & 15) |
+           tmm__triangle_mask(triangle, mask >> 4, row, col + 32) << 4;
+}
+
+#ifdef TMM_WITH_SYRK
+/* Tiles of the lower triangle above row of tiles `down`. A tile is 2^log2 times as high as wide,
+   log2 being -1, 0 or 1. */
+TMM__DEVICE int tmm__tiles_above(int down, int log2)
+{
+    const unsigned d = (unsigned)down;
+    if (log2 < 0) return (int)((d + 1) / 2 * ((d + 2) / 2));
+    return (int)(log2 > 0 ? d * (d + 1) : d % 2 ? (d + 1) / 2 * d : d / 2 * (d + 1));
+}
+
+/* Tile number `tile` of the triangle, of a C of tiles_down x tiles_across: its first row and column,
+   in units of tiles. Bands of an even number of rows of tiles are walked downwards, then across; then
+   the steps along the diagonal:
+       0  2  4 |                   in the upper triangle bands of columns, the other way around
+       1  3  5 | 6
+      ---------+----- next band */
+TMM__DEVICE void tmm__triangle_tile(int triangle, int log2, int tiles_down, int tiles_across,
+                                    int band_rows, int tile, int *tile_down, int *tile_across)
+{
+    const bool lower = triangle == TMM__LOWER;
+    const int lines = lower ? tiles_down : tiles_across, most = lower ? tiles_across : tiles_down;
+    const int high_log2 = lower ? log2 : -log2;
+    /* About so many lines are above it. */
+    int line = (int)sqrtf(high_log2 > 0 ? tile : high_log2 < 0 ? 4.0f * tile : 2.0f * tile);
+    line -= line % band_rows;
+    while (line > 0 && tmm__tiles_above(line, high_log2) > tile) line -= band_rows;
+    while (line + band_rows < lines && tmm__tiles_above(line + band_rows, high_log2) <= tile)
+        line += band_rows;
+    tile -= tmm__tiles_above(line, high_log2);
+    const int high = lines - line < band_rows ? lines - line : band_rows;
+    int each = tmm__tiles_above(line + 1, high_log2) - tmm__tiles_above(line, high_log2);
+    if (each > most) each = most;
+    int along = tile / high, at = line + tile - along * high;
+    if (along >= each) { /* the steps: what each line has more */
+        tile -= each * high;
+        for (at = line;; at++) {
+            const int more =
+                tmm__tiles_above(at + 1, high_log2) - tmm__tiles_above(at, high_log2) - each;
+            if (tile < more || at + 1 == line + high) break;
+            tile -= more;
+        }
+        along = each + tile;
+    }
+    *tile_down = lower ? at : along, *tile_across = lower ? along : at;
+}
+#endif
+
+#if TMM__HOST
+/* How many tiles of rows x cols an N x N matrix has, or a triangle of it. */
+static inline double tmm__count_tiles(int triangle, long long M, long long N, int rows, int cols)
+{
+    const double down = ceil((double)M / rows), across = ceil((double)N / cols);
+    if (triangle == 0) return down * across;
+    const int lower = triangle == TMM__LOWER;
+    const double lines = lower ? down : across, most = lower ? across : down;
+    const double high = lower ? rows : cols,
+                 wide = lower ? cols : rows; /* in ratios of 2 at most */
+    const double last = floor((lines * high - 1) / wide) + 1;
+    const double above = high == wide  ? lines * (lines + 1) / 2
+                         : high > wide ? lines * (lines + 1)
+                                       : floor((lines + 1) * (lines + 1) / 4);
+    return above - (last > most ? last - most : 0);
+}
+#endif
 #endif
 /* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
    Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
@@ -1710,7 +1834,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -3196,6 +3320,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xmake_product  TMM_FN(gemm__make_product)
 #define tmm__xmatmul        TMM_FN(matmul)
 #define tmm__xmemory        TMM_FN(gemm__memory)
+#define tmm__xmirror        TMM_FN(syrk__mirror_launch)
 
 #define tmm__xnarrow            TMM_FN(gemm__narrow)
 #define tmm__xnarrow__operands  TMM_FN(narrow__operands)
@@ -3311,7 +3436,21 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsum_time TMM_FN(gemm__sum_time)
 #define tmm__xsums2    TMM_FN(sums2)
 #define tmm__xsums4    TMM_FN(sums4)
-#define tmm__xtakes    TMM_FN(gemm__takes)
+
+#define tmm__xhas_triangles     TMM_FN(syrk__has_triangles)
+#define tmm__xsome              TMM_FN(syrk__some)
+#define tmm__xstrip             TMM_FN(syrk__strip)
+#define tmm__xstrip_rows        TMM_FN(syrk__strip_rows)
+#define tmm__xstrips            TMM_FN(syrk__strips)
+#define tmm__xsyrk              TMM_FN(syrk)
+#define tmm__xsyrk_batched_with TMM_FN(syrk_batched_with)
+#define tmm__xsyrk_begin        TMM_FN(syrk__begin)
+#define tmm__xsyrk_choice       TMM_FN(syrk__choice)
+#define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
+#define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
+#define tmm__xsyrk_with         TMM_FN(syrk_with)
+
+#define tmm__xtakes TMM_FN(gemm__takes)
 
 #define tmm__xtensor            TMM_FN(gemm__tensor)
 #define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)
@@ -3477,7 +3616,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/. Used by: plan.h, product.h, type/choose.h, kernels/. */
+   Uses: once/. Used by: plan.h, product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3544,6 +3683,14 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #ifndef TMM__INT8_FP64
 #define TMM__INT8_FP64(pays) (pays)
 #endif
+/* syrk by kernels without a schedule for triangles: rows of a strip, bytes of the squares on the
+   diagonal that are kept at once. */
+#ifndef TMM__SYRK_ROWS
+#define TMM__SYRK_ROWS(rows) (rows)
+#endif
+#ifndef TMM__SYRK_BYTES
+#define TMM__SYRK_BYTES(most) (most)
+#endif
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
    divided; the words of it.
@@ -3583,6 +3730,7 @@ typedef struct tmm__plan {
 /* What is to be divided, and among what. */
 typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
+    int tiles, triangle, ratio_log2;     /* those that are computed, see tmm__schedule */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
     int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
@@ -3592,15 +3740,26 @@ typedef struct tmm__division {
     tmm__load load;                      /* with whole tiles */
 } tmm__division;
 
+/* Tiles of C, or of a triangle of it. */
+static inline void tmm__divide(tmm__division *d, int triangle, long long M, long long N, int tile_m,
+                               int tile_n)
+{
+    d->tiles_down = (int)((M - 1) / tile_m + 1), d->tiles_across = (int)((N - 1) / tile_n + 1);
+    d->tiles = (int)tmm__count_tiles(triangle, M, N, tile_m, tile_n);
+    d->triangle = triangle, d->ratio_log2 = (tile_m > tile_n) - (tile_m < tile_n);
+}
+
 /* Each block has whole tiles. Returns how many blocks that is, at most `most_blocks`. */
 static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
-    int tiles = d->tiles_down * d->tiles_across;
     memset(s, 0, sizeof *s);
     s->tiles_down = d->tiles_down;
     s->tiles_across = d->tiles_across;
     s->steps = d->steps;
-    return tiles < most_blocks ? tiles : most_blocks;
+#ifdef TMM_WITH_SYRK
+    s->tiles = d->tiles, s->triangle = d->triangle, s->ratio_log2 = d->ratio_log2;
+#endif
+    return d->tiles < most_blocks ? d->tiles : most_blocks;
 }
 
 static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
@@ -3705,7 +3864,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
-    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
+    int tiles = d->tiles, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
@@ -3727,7 +3886,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     const tmm__costs *t = tmm__tuned();
     const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
     const tmm__block_costs *costs = d->costs;
-    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
+    const double tiles = d->tiles, most = (double)per * processors;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int blocks = tmm__plan_whole(s, d, (int)most);
@@ -3847,7 +4006,7 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
                                              const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    const int tiles = d->tiles, steps = d->steps;
     for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
         int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
         while (n >= 2 && tiles > per * d->clusters[n]) n--;
@@ -3878,7 +4037,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles_down * d->tiles_across;
+    int tiles = d->tiles;
     double area = (double)i->tile_m * i->tile_n;
     plan->blocks = tmm__plan_whole(s, d, INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
@@ -6551,6 +6710,36 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
                                     tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
+#ifdef TMM_WITH_SYRK
+/* C = alpha op(A) op(A)^T + beta C, a symmetric matrix, on the current device, enqueued on `stream`.
+   A, C: device pointers. op(A) is N x K, C is N x N, row-major. lda: at least K for TMM_OP_N, N for
+   TMM_OP_T; ldc: at least N.
+     `fill`: of TMM_LOWER or TMM_UPPER no element of the other half is read or written. TMM_BOTH reads
+   the lower half, and sets both: they are equal, bit by bit.
+     `kernel`: TMM_PIPELINED, and TMM_TENSOR of double, half and bfloat16, compute the tiles of a
+   triangle alone. By others it goes strip by strip, in memory for up to 4096 x 4096 elements of C.
+     Errors: as gemm; TMM_ERROR_MEMORY; TMM_ERROR_UNSUPPORTED with a TMM_EPILOGUE. C must not
+   overlap A, not with its other half either. */
+TMM_API tmm_status tmm__xsyrk(tmm_fill fill, tmm_op op, long long N, long long K, TMM_SCALAR alpha,
+                              const TMM_TYPE *A, long long lda, TMM_SCALAR beta, TMM_OUT *C,
+                              long long ldc, tmm_stream stream);
+TMM_API tmm_status tmm__xsyrk_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
+                                   long long K, TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, tmm_stream stream);
+
+/* `batch` of them, as of gemm_batched. */
+TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideC,
+                                           long long batch, tmm_stream stream);
+
+/* The reference: host pointers, one thread, as gemm_cpu. */
+TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long long K,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  TMM_SCALAR beta, TMM_OUT *C, long long ldc);
+#endif
+
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -7148,12 +7337,13 @@ TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vec
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
-   and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
-   `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
+   and before `end`, and in the `triangle`, which has all of them with `vector`. Each has two vectors
+   of four, 32 columns apart, and 8 bits of `mask`. With `vector`, bits 0 and 4 stand for all four.
+   beta is compared once, not for each vector. */
 TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
                                   TMM__ALPHA alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
-                                  const int rows)
+                                  const int rows, int triangle)
 {
     tmm__xsums4 old[4][2];
 #pragma unroll
@@ -7166,8 +7356,10 @@ TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long
             bool enabled =
                 row + h / 2 >= first_row && row + h / 2 < end && (mask >> h % 2 * 4 & 15);
             if (enabled)
-                old[h / 2][h % 2] =
-                    tmm__xload4(C + h / 2 * ldc + h % 2 * 32, vector, mask >> h % 2 * 4, beta);
+                old[h / 2][h % 2] = tmm__xload4(C + h / 2 * ldc + h % 2 * 32, vector,
+                                                tmm__triangle_mask(triangle, mask >> h % 2 * 4,
+                                                                   row + h / 2, col + h % 2 * 32),
+                                                beta);
         }
     }
 #pragma unroll
@@ -7175,7 +7367,8 @@ TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
         if (vector && !(mask >> h % 2 * 4 & 1)) continue;
         tmm__xstore4(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, vector,
-                     mask >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+                     tmm__triangle_mask(triangle, mask >> h % 2 * 4, row + h / 2, col + h % 2 * 32),
+                     alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
@@ -7339,6 +7532,13 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
                                  int *across)
 {
+#ifdef TMM_WITH_SYRK
+    if (s->triangle != 0) {
+        tmm__triangle_tile(s->triangle, s->ratio_log2, s->tiles_down, s->tiles_across, band_rows,
+                           tile, down, across);
+        return;
+    }
+#endif
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
     int high =
@@ -7368,6 +7568,7 @@ TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TM
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
     unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    mask = tmm__triangle_mask(TMM__TRIANGLE(s), mask, row, col);
     bool vector = (size_t)C % 16 == 0 && mask == 15;
     tmm__xstore4(C, row, col, vector, mask, alpha, tmm__xload4(C, vector, mask, beta).v, sum);
 }
@@ -7499,6 +7700,7 @@ TMM_KERNEL void __launch_bounds__(256)
     for (int h = 0; h < 2; h++, row += 8)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
+            mask = tmm__triangle_mask(TMM__TRIANGLE(&s), mask, row, col);
             TMM_OUT *c = C + row * ldc + col;
             tmm__xouts2 old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);
@@ -7717,7 +7919,7 @@ typedef struct tmm__xpipelined_place {
     TMM_OUT *C;
     long long row, col, first_row;
     unsigned mask;
-    bool aligned;
+    bool aligned; /* and all of the tile is in the triangle of C */
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
@@ -7739,6 +7941,10 @@ TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const 
     if (row > M - TILE_M && !packed_A && (!any || M >= TILE_M)) row = M - TILE_M;
     if (col > N - TILE_N && !packed_B && (!any || N >= TILE_N)) col = N - TILE_N;
     bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
+#ifdef TMM_WITH_SYRK
+    if (s->triangle == TMM__LOWER && first_col + TILE_N - 1 > first_row) aligned = false;
+    if (s->triangle == TMM__UPPER && first_row + TILE_M - 1 > first_col) aligned = false;
+#endif
     C += (row + row0) * ldc + col + col0;
     unsigned mask = 0;
 #pragma unroll
@@ -7771,7 +7977,7 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
 TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
                                        long long end, long long c, bool vector, unsigned mask,
                                        TMM__ALPHA alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
-                                       const int rows)
+                                       const int rows, int triangle)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -7781,7 +7987,7 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
             for (int i = 0; i < rows / 2; i += ALIGNED_ROWS) {
                 int down = half * (2 * rows) + i / 4 * 16 + i % 4;
                 tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
-                                 alpha, beta, &sum[i], ALIGNED_ROWS);
+                                 alpha, beta, &sum[i], ALIGNED_ROWS, 0);
             }
 #pragma unroll
             for (int h = 0; h < rows / 2; h++)
@@ -7794,7 +8000,7 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
     for (int i = 0; i < rows; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
         tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
-                         beta, sum, STORED_ROWS);
+                         beta, sum, STORED_ROWS, triangle);
 #pragma unroll
         for (int h = 0; h < rows - STORED_ROWS; h++)
 #pragma unroll
@@ -7948,7 +8154,7 @@ TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int
         if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
     } else {
         *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
-        if (*tile >= s->tiles_down * s->tiles_across) return false;
+        if (*tile >= TMM__TILES(s, s->tiles_down * s->tiles_across)) return false;
     }
     return true;
 }
@@ -8158,8 +8364,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (place.row >= place.first_row && place.row < M)
-                        tmm__xstore_row(place.C, place.row, place.col, vector, place.mask, alpha,
-                                        beta, row_sums);
+                        tmm__xstore_row(place.C, place.row, place.col, vector,
+                                        tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
+                                                            place.mask, place.row, place.col),
+                                        alpha, beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -8168,7 +8376,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS);
+                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
+                              TMM__TRIANGLE(&s));
     }
 #endif
 }
@@ -8233,13 +8442,16 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
-                   long long ldc, long long batchC)
+                   long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
     bool inside = element < M * N;
+#ifdef TMM_WITH_SYRK
+    inside = inside && tmm__in_triangle(triangle, row, col);
+#endif
     int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
     int first = group * share;
     int last = first + share < parts ? first + share : parts;
@@ -8262,6 +8474,49 @@ TMM_KERNEL void __launch_bounds__(256)
     if (!inside) return;
     C += blockIdx.z * batchC + row * ldc + col;
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
+}
+#endif
+/* src/tiledmm/kernels/common/mirror.cuh. KERNEL MIRROR: a triangle of C is copied, for syrk.
+   Uses: once/. Used by: type/syrk.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && defined(TMM_WITH_SYRK)
+/* Copies the triangle of N x N elements `from` to the same places of `to` (bit 0 of `places`), to those
+   that are its mirror image (bit 1), or to both. `to` may be `from`. A block of 256 threads has a square
+   of 64 x 64, which it turns in shared memory, so that it reads and writes along rows; a thread has 16
+   elements in flight. What bounds it: memory, or its launch up to N = 1024 or so. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm__xsyrk_mirror(long long N, const TMM_OUT *from, long long ldfrom, long long batch_from,
+                      TMM_OUT *to, long long ldto, long long batch_to, int triangle, int places)
+{
+    __shared__ TMM_OUT square[64][65];
+    const int tiles = (int)((N - 1) / 64 + 1), r0 = threadIdx.x / 64, c = threadIdx.x % 64;
+    int down, across;
+    tmm__triangle_tile(triangle, 0, tiles, tiles, 8, blockIdx.x, &down, &across);
+    from += blockIdx.z * batch_from, to += blockIdx.z * batch_to;
+    TMM_OUT elements[16];
+    long long row = down * 64ll + r0, col = across * 64ll + c;
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        const long long at = row + 4 * i;
+        elements[i] = (TMM_OUT)0;
+        if (at < N && col < N && tmm__in_triangle(triangle, at, col))
+            elements[i] = from[at * ldfrom + col];
+    }
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        const long long at = row + 4 * i;
+        if ((places & 1) && at < N && col < N && tmm__in_triangle(triangle, at, col))
+            to[at * ldto + col] = elements[i];
+        square[r0 + 4 * i][c] = elements[i];
+    }
+    if (!(places & 2)) return;
+    __syncthreads();
+    row = across * 64ll + r0, col = down * 64ll + c;
+#pragma unroll 4
+    for (int i = 0; i < 16; i++) {
+        const long long at = row + 4 * i;
+        if (at < N && col < N && at != col && tmm__in_triangle(triangle, col, at))
+            to[at * ldto + col] = square[c][r0 + 4 * i];
+    }
 }
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
@@ -10087,10 +10342,11 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 double old = 0;
-                tmm__xload_if(&old, c + e, beta != 0 && col + e < N);
+                const bool inside = col + e < N && tmm__in_triangle(TMM__TRIANGLE(s), row, col + e);
+                tmm__xload_if(&old, c + e, beta != 0 && inside);
                 old = beta != 0 ? TMM__MUL(beta, old) : 0;
-                tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, col + e < N, row, col + e),
-                               col + e < N);
+                tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, inside, row, col + e),
+                               inside);
             }
         }
     }
@@ -10104,7 +10360,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
    to `own`, and the warp stores rows of 32. */
 TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
                                          long long col, long long N, double *own, TMM__ALPHA alpha,
-                                         double beta, const double (*sum)[4])
+                                         double beta, const double (*sum)[4], int triangle)
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
     const int lane = tmm__thread() % 32;
@@ -10126,11 +10382,13 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
 #pragma unroll
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
-            tmm__xload_if(&old[r], C + r * ldc, beta != 0 && first + r < count);
+            tmm__xload_if(&old[r], C + r * ldc,
+                          beta != 0 && first + r < count &&
+                              tmm__in_triangle(triangle, row + r, col));
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
-            const bool enabled = first + r < count;
+            const bool enabled = first + r < count && tmm__in_triangle(triangle, row, col);
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
             tmm__xstore_if(C, tmm__xvalue(own[r * PITCH], alpha, before, enabled, row, col),
                            enabled);
@@ -10146,7 +10404,7 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
 TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
                                         long long first_row, long long M, bool aligned,
                                         unsigned mask, TMM__ALPHA alpha, double beta,
-                                        const double (*sum)[4])
+                                        const double (*sum)[4], int triangle)
 {
     enum { ACROSS = 4 };
     tmm__xouts2 old[2][ACROSS];
@@ -10156,7 +10414,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned,
+                                    tmm__triangle_mask(triangle, row_mask >> 2 * j, r, c + 8 * j));
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -10164,7 +10423,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
         if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm__xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta,
+            tmm__xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned,
+                         tmm__triangle_mask(triangle, mask >> 2 * j, r, c + 8 * j), alpha, beta,
                          old[h][j], &sum[j][2 * h]);
     }
 }
@@ -10174,7 +10434,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
-                                        TMM__ALPHA alpha, double beta, const double (*sum)[4])
+                                        TMM__ALPHA alpha, double beta, const double (*sum)[4],
+                                        int triangle)
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -10183,7 +10444,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
-                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
+                                triangle);
         return;
     }
 #endif
@@ -10192,7 +10454,7 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     for (int j = 0; j < ACROSS; j++)
         mask |= tmm__column_mask(col + 8 * j, 2, DOWN < 4 ? 0 : first_col, N) << 2 * j;
     tmm__tensor_store_rows(C, ldc, row, col, DOWN < 4 ? row : first_row, M, aligned, mask, alpha,
-                           beta, sum);
+                           beta, sum, triangle);
 }
 
 /* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
@@ -10216,7 +10478,7 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
 #pragma unroll 1
     for (int i = 0; i < DOWN; i++) {
         tmm__tensor_store_part(C, ldc, row + row0 + 16 * i, first_row, M, col + col0, first_col, N,
-                               shared, alpha, beta, sum[0]);
+                               shared, alpha, beta, sum[0], TMM__TRIANGLE(s));
         tmm__tensor_move_up(sum);
     }
 }
@@ -10322,7 +10584,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
         int tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        if (tile >= s.tiles_down * s.tiles_across) break;
+        if (tile >= TMM__TILES(&s, s.tiles_down * s.tiles_across)) break;
         int down, across;
         tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
@@ -10685,7 +10947,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
-                   float *__restrict__ partials)
+                   float *__restrict__ partials TMM__TRIANGLE_OF_ARGUMENTS)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -10701,7 +10963,21 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
     const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
     const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
+#ifdef TMM_WITH_SYRK
+    long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
+    if (triangle != 0) {
+        int row, col;
+        tmm__triangle_tile(triangle,
+                           ROWS > COLS   ? 1
+                           : ROWS < COLS ? -1
+                                         : 0,
+                           (int)down, (int)across, 8, (int)blockIdx.x, &row, &col);
+        tile_row = row * (long long)ROWS, tile_col = col * (long long)COLS;
+    }
+#else
+    const int triangle = 0;
     const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
+#endif
 
     const long long all = (K + 31) / 32;
     const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
@@ -10784,7 +11060,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #pragma unroll
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
-                const unsigned mask = tmm__column_mask(col, 2, 0, N);
+                const unsigned mask =
+                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), row, col);
                 if (partials != NULL) {
                     for (int n = 0; n < 2; n++)
                         if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
@@ -10796,8 +11073,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #pragma unroll
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
-                tmm__xstore2(C + row * ldc + col, row, col, aligned, tmm__column_mask(col, 2, 0, N),
-                             alpha, beta, old[j], &sum[0][j][2 * h]);
+                const unsigned mask =
+                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), row, col);
+                tmm__xstore2(C + row * ldc + col, row, col, aligned, mask, alpha, beta, old[j],
+                             &sum[0][j][2 * h]);
             }
         }
 #pragma unroll
@@ -10982,6 +11261,9 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, slices, items;
+#ifdef TMM_WITH_SYRK
+    int triangle, ratio_log2, tiles; /* of pairs of tiles, see tmm__schedule */
+#endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
 typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
@@ -11002,11 +11284,19 @@ typedef struct tmm__half_item {
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = job->pairs_down * job->across, tile = item % tiles;
+    const int tiles = TMM__TILES(job, job->pairs_down * job->across), tile = item % tiles;
     const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
     const int high = min(8, job->pairs_down - band * 8);
     at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
     at.col = place / high * cols;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle != 0) {
+        int down, across;
+        tmm__triangle_tile(job->triangle, job->ratio_log2, job->pairs_down, job->across, 8, tile,
+                           &down, &across);
+        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    }
+#endif
     at.product = item / tiles / job->slices, at.slice = item / tiles % job->slices;
     at.first = (int)((long long)job->steps * at.slice / job->slices);
     at.steps = (int)((long long)job->steps * (at.slice + 1) / job->slices) - at.first;
@@ -11253,6 +11543,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int r = lane / 16; r < 16; r += 2) {
                     const long long row = row0 + r, place = row * job.ldc + col;
                     if (row >= job.M || mask == 0) continue;
+                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
                     const float *two = &own[r * PITCH + lane % 16 * 2];
                     if (partials != NULL) {
                         for (int n = 0; n < 2; n++)
@@ -11260,8 +11551,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         continue;
                     }
                     tmm__xouts2 old;
-                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, mask);
-                    tmm__xstore2(c + place, row, col, aligned, mask, TMM__OF_JOB(job, product),
+                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
+                    tmm__xstore2(c + place, row, col, aligned, stored, TMM__OF_JOB(job, product),
                                  (TMM_SCALAR)job.beta, old, two);
                 }
             }
@@ -15875,6 +16166,9 @@ typedef struct tmm__xproduct {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
+#ifdef TMM_WITH_SYRK
+    int triangle; /* of C, which is computed: then op(B) is op(A)^T, M is N */
+#endif
 } tmm__xproduct;
 
 static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -15907,11 +16201,12 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     tmm__load load;
     load.family = family, load.type = TMM__TUNED_AS;
     load.processors = TMM__BUSY(tmm__current_device()->processors);
-    load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
+    load.blocks = tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, rows, cols) * p->batch;
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
     load.c_bytes = (double)sizeof(TMM_OUT) * M * N * p->batch;
+    if (TMM__TRIANGLE(p)) load.bytes = load.a_bytes, load.c_bytes /= 2;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
@@ -16085,14 +16380,17 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     tmm__plan c = *plan;
     tmm__schedule *s = &c.s;
     tmm__xmemory memory;
+    const long long pitchB = TMM__TRIANGLE(p) ? 0 : c.pitchB; /* then B is packed as A */
     const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
-    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
         tmm__xplan_by(plan->value, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-    status = tmm__xpack_operands(p, s, &memory, c.pitchA, c.pitchB);
+    status = tmm__xpack_operands(p, s, &memory, c.pitchA, TMM__TRIANGLE(p) ? 0 : c.pitchB);
+    if (TMM__TRIANGLE(p) && c.pitchB > 0)
+        p->B = p->A, p->csB = 1, p->rsB = c.pitchB, s->packed_B = 1;
 #endif
 #if TMM__DOUBLE_TENSOR
     s->unless = p->unless;
@@ -16101,7 +16399,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     int count = tmm__xarguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
-    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
+    const int area = c.tile_m * c.tile_n, tiles = TMM__TILES(s, s->tiles_down * s->tiles_across);
     if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
     if (status == TMM_OK)
         status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
@@ -16147,8 +16445,9 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
                                    int groups)
 {
     const int lanes = 256 / groups;
-    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
-                         &p->beta, &p->C, &p->ldc, &p->strideC};
+    void *arguments[] = {&p->M,     &p->N,     &parts,
+                         &p->alpha, &partials, &p->beta,
+                         &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
         status = tmm__launch((const void *)tmm__xgemm_sum,
@@ -16320,7 +16619,7 @@ static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, i
     c->instance = number, c->kernel = i->kernel;
     c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
-    d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
+    tmm__divide(&d, TMM__TRIANGLE(p), M, N, c->tile_m, c->tile_n);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
     d.blocks = i->blocks;
@@ -16369,7 +16668,8 @@ static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkern
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
         tmm__xpipelined_tiles(&c, p, tn, count);
-        c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
+        c.time += tmm__pack_time(((double)c.pitchA + (TMM__TRIANGLE(p) ? 0 : c.pitchB)) * p->K *
+                                 sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif
@@ -16475,8 +16775,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
-        d.tiles_down = (int)((p->M - 1) / tile_m + 1);
-        d.tiles_across = (int)((p->N - 1) / tile_n + 1);
+        tmm__divide(&d, TMM__TRIANGLE(p), p->M, p->N, tile_m, tile_n);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
@@ -16499,7 +16798,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         tmm__plan_tensor(&one, i, &d);
         one.time +=
-            tmm__power_time((double)p->M * p->N * p->K * p->batch, tile_m * tile_n, d.load.copied);
+            tmm__power_time((double)p->M * p->N * p->K * p->batch * (TMM__TRIANGLE(p) ? 0.5 : 1),
+                            tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         if (c->kernel == NULL || one.time < c->time) *c = one;
@@ -16531,7 +16831,8 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xtensor_tiles(&c, p, 1);
-    c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
+    c.time += tmm__pack_time(((double)c.pitchA + (TMM__TRIANGLE(p) ? 0 : c.pitchB)) * K *
+                             sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
 }
 
@@ -16669,13 +16970,14 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
     const tmm__xhalf__wgmma *i;
-    const double copied =
-        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
+                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
+        const double pairs =
+            2 * p->batch * tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -16763,7 +17065,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     tmm__half_copies copies;
     memset(&copies, 0, sizeof copies);
     const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
-    tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
+    if (!TMM__TRIANGLE(p))
+        tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
     long long chunks = 0, rows = 0;
     for (int n = 0; n < 2; n++) {
         const tmm__half_operand *x = &copies.operands[n];
@@ -16783,6 +17086,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
         else
             p->rsB = x->pitch;
     }
+    if (TMM__TRIANGLE(p)) /* B is A */
+        p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
     return tmm__launch((const void *)tmm__xgemm_half_align,
                        dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
@@ -16798,7 +17103,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
     const size_t bytesA = tmm__xhalf_copied(p, 0, NULL, NULL);
-    const size_t bytesB = tmm__xhalf_copied(p, 1, NULL, NULL);
+    const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
     tmm__half_map maps[2];
@@ -16820,12 +17125,19 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
+    long long tiles = job.pairs_down * across;
+#ifdef TMM_WITH_SYRK
+    const int rows = 128 * job.cluster;
+    tiles = (long long)tmm__count_tiles(p->triangle, p->M, p->N, rows, plan->tile_n);
+    job.tiles = (int)tiles, job.triangle = p->triangle;
+    job.ratio_log2 = (rows > plan->tile_n) - (rows < plan->tile_n);
+#endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * across * slices * p->batch);
+        job.items = (int)(tiles * slices * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -16855,10 +17167,14 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles = ((p.M - 1) / plan->tile_m + 1) * ((p.N - 1) / plan->tile_n + 1);
+    const long long tiles =
+        (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+#ifdef TMM_WITH_SYRK
+    arguments[count++] = &p.triangle;
+#endif
     const tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)tiles, (unsigned)slices, p.batch), dim3(128),
                     plan->bytes, arguments, p.stream);
@@ -19136,8 +19452,8 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
     const size_t line = 127; /* of the address, what may count */
     const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
                                         ((size_t)p->C & line) << 16) |
-                            (long long)kernel << 2 | ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 |
-                            ((TMM_SUM)p->beta == 0);
+                            (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 |
+                            ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 | ((TMM_SUM)p->beta == 0);
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
                              p->rsB, p->csB,    p->strideB,    p->ldc,       p->strideC, batch,
@@ -20003,7 +20319,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: syrk.h, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 #ifdef TMM_WITH_EPILOGUE
 /* x = alpha op(A) op(B) + beta C of an element, with what comes after it. */
@@ -20064,6 +20380,10 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
         for (int j = 0; j < cols; j++) {
             TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
+            const long long below = i0 + i - j0 - j; /* the diagonal */
+            if (TMM__TRIANGLE(p) == TMM__LOWER ? below < 0
+                                               : TMM__TRIANGLE(p) == TMM__UPPER && below > 0)
+                continue;
             if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
 #ifdef TMM_WITH_EPILOGUE
             if (p->alpha.after.active)
@@ -20162,6 +20482,253 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
                      "built without OpenMP: compile with nvcc -Xcompiler -fopenmp");
 #endif
+}
+#endif
+/* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work.
+   Uses: kernels/common/, launch/, once/, type/. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_SYRK)
+/* Has this kernel a schedule for the tiles of a triangle? */
+static inline int tmm__xhas_triangles(tmm_kernel kernel)
+{
+    const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
+    return TMM__FAST &&
+           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
+}
+
+/* KERNEL MIRROR for `batch` matrices of N x N. */
+static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long long batch,
+                                      const TMM_OUT *from, long long ldfrom, long long batch_from,
+                                      TMM_OUT *to, long long ldto, long long batch_to, int places)
+{
+    const long long tiles = (N - 1) / 64 + 1;
+    int triangle = p->triangle;
+    tmm_status status = TMM_OK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
+        const unsigned count = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
+        const TMM_OUT *x = from + first * batch_from;
+        TMM_OUT *y = to + first * batch_to;
+        void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
+                             &ldto, &batch_to, &triangle, &places};
+        status = tmm__launch((const void *)tmm__xsyrk_mirror,
+                             dim3((unsigned)(tiles * (tiles + 1) / 2), 1, count), dim3(256), 0,
+                             arguments, p->stream);
+    }
+    return status;
+}
+
+/* Rows of a strip, for kernels without such a schedule: see tmm__xstrips. */
+static inline long long tmm__xstrip_rows(long long N)
+{
+    long long rows = (N / 8 + 127) / 128 * 128;
+    rows = N <= 1024 ? N : rows < 512 ? 512 : rows > 4096 ? 4096 : rows;
+    return TMM__SYRK_ROWS(rows);
+}
+
+/* `count` products of a batch, those of a strip. All batches are treated alike, however they are
+   divided: see tmm__xbatch. */
+static inline tmm_status tmm__xsome(tmm_kernel kernel, const tmm__xproduct *given, long long count,
+                                    long long batch)
+{
+    if (count == batch) return tmm__xbatch(kernel, given, batch);
+    kernel = tmm__xresolve(kernel, given, batch);
+    tmm_status status = tmm__xtakes(kernel, given);
+    if (status != TMM_OK) return status;
+    tmm__xproduct p = tmm__xfirst_launch(given, batch);
+    p.batch = (unsigned)count, p.allowed = 0;
+    return tmm__xrun(kernel, &p);
+}
+
+/* Strip `row` to row + rows of the triangle of `count` products, of a batch, by any kernel: the square on
+   the diagonal through `square`, memory for count rows x rows, for the kernel knows no triangle; what
+   is left of it, or above, as any other product. */
+static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *given, long long row,
+                                     long long rows, TMM_OUT *square, long long count,
+                                     long long batch)
+{
+    const long long size = rows * rows;
+    TMM_OUT *diagonal = given->C + row * given->ldc + row;
+    tmm__xproduct p = *given;
+    tmm_status status = TMM_OK;
+    p.triangle = 0;
+    p.M = p.N = rows, p.A = given->A + row * p.rsA, p.B = given->B + row * p.csB;
+    p.C = square, p.ldc = rows, p.strideC = size;
+    if (!((TMM_SUM)p.beta == 0))
+        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square,
+                              rows, size, 3);
+    if (status == TMM_OK) status = tmm__xsome(kernel, &p, count, batch);
+    if (status == TMM_OK)
+        status = tmm__xmirror(given, rows, count, square, rows, size, diagonal, given->ldc,
+                              given->strideC, 1);
+    if (status != TMM_OK || row == 0) return status;
+    p.ldc = given->ldc, p.strideC = given->strideC;
+    if (given->triangle == TMM__LOWER)
+        p.N = row, p.B = given->B, p.C = given->C + row * p.ldc;
+    else
+        p.M = row, p.A = given->A, p.C = given->C + row;
+    return tmm__xsome(kernel, &p, count, batch);
+}
+
+/* A batch by a kernel without a schedule for triangles: strip after strip. Where the first strips find no
+   memory, they are halved. */
+static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *given,
+                                      long long batch)
+{
+    const long long most = TMM__SYRK_BYTES(64 << 20); /* if there is a choice */
+    tmm__xproduct p = *given;
+    long long rows = tmm__xstrip_rows(p.N), count;
+    TMM_OUT *square = NULL;
+    tmm_status status = TMM_OK;
+    if (p.K == 0 ||
+        (TMM_SUM)TMM__FACTOR(p.alpha) == 0) /* A is not read, and may be NULL: no offsets to it */
+        p.K = 0, p.alpha = TMM__PLAIN((TMM_SCALAR)0),
+        p.rsA = p.csA = p.rsB = p.csB = p.strideA = p.strideB = 0;
+    for (;; rows = (rows + 1) / 2) {
+        const long long bytes = rows * rows * (long long)sizeof(TMM_OUT);
+        count = tmm__min(tmm__min(batch, TMM__MOST_GRID), bytes < most ? most / bytes : 1);
+        square = (TMM_OUT *)tmm__workspace((size_t)(count * bytes), p.stream);
+        if (square != NULL) break;
+        if (rows <= 64)
+            return tmm__fail(TMM_ERROR_MEMORY, "no memory for a block of C: %lld bytes", bytes);
+    }
+    for (long long first = 0; first < batch && status == TMM_OK; first += count) {
+        const long long some = tmm__min(batch - first, count);
+        p.A = p.K > 0 ? given->A + first * p.strideA : NULL, p.B = p.A;
+        p.C = given->C + first * p.strideC;
+        for (long long row = 0; row < p.N && status == TMM_OK; row += rows)
+            status = tmm__xstrip(kernel, &p, row, tmm__min(rows, p.N - row), square, some, batch);
+    }
+    (void)cudaFreeAsync(square, p.stream);
+    return status;
+}
+
+/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, or else what is given,
+   to choose for each strip. */
+static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
+                                           long long batch)
+{
+    const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
+    const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
+    const tmm__xkernel *row = tmm__xrow(by_tiles);
+    const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
+    if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
+    tmm__xproduct all = *p;
+    all.triangle = 0;
+    const double time = tmm__xknown_plan(by_tiles, p, batch)->time;
+    const double whole = tmm__xknown_plan(kernel, &all, batch)->time;
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double rows = (double)tmm__xstrip_rows(p->N), strips = ceil((double)p->N / rows);
+    const double copies = (TMM_SUM)p->beta == 0 ? 1 : 2;
+    const double bytes = (double)sizeof(TMM_OUT) * rows * p->N * (double)batch;
+    const double by_strips = whole * (strips + 1) / (2 * strips) +
+                             (strips * (copies + 2) - 2) * gpu->launch +
+                             copies * 1.5 * bytes / gpu->memory;
+    return time <= by_strips ? by_tiles : kernel;
+}
+
+/* The checks of all forms, and the product. */
+static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill)
+{
+    if (fill != TMM_LOWER && fill != TMM_UPPER && fill != TMM_BOTH)
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "fill is %d, neither TMM_LOWER, TMM_UPPER nor TMM_BOTH", (int)fill);
+    if (o->opA != TMM_OP_N && o->opA != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "op is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opA);
+    if (o->N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", o->N);
+    o->opB = o->opA == TMM_OP_N ? TMM_OP_T : TMM_OP_N;
+    o->M = o->N, o->B = o->A, o->ldb = o->lda;
+    *p = tmm__xmake_product(o->opA, o->opB, o->N, o->N, o->K, o->lda, o->lda);
+    p->A = p->B = (const TMM_TYPE *)o->A;
+    p->ldc = o->ldc;
+    p->triangle = fill == TMM_UPPER ? TMM__UPPER : TMM__LOWER;
+    return tmm__check_sizes(o);
+}
+
+TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideC,
+                                           long long batch, tmm_stream stream)
+{
+    const long long strides[3] = {strideA, strideA, strideC};
+    tmm__operands operands = {op,
+                              op,
+                              N,
+                              N,
+                              K,
+                              A,
+                              lda,
+                              A,
+                              lda,
+                              C,
+                              ldc,
+                              sizeof(TMM_TYPE),
+                              sizeof(TMM_OUT),
+                              !((TMM_SUM)alpha == 0)};
+    tmm__xproduct p;
+    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill);
+    if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
+    if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
+#ifdef TMM_EPILOGUE
+    if (status == TMM_OK)
+        status = tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?syrk cannot be used with a TMM_EPILOGUE");
+#endif
+    if (status != TMM_OK) return status;
+    p.alpha = TMM__PLAIN(alpha), p.beta = beta, p.C = C, p.stream = stream;
+    p.strideA = p.strideB = strideA, p.strideC = strideC;
+    *tmm__device_of_product() = tmm__current_device();
+    kernel = tmm__xstands_for(kernel, &p, batch);
+    const int chooses = kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR;
+    if (!chooses) status = tmm__xtakes(kernel, &p);
+    if (status == TMM_OK && N > 0 && batch > 0) {
+        if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
+        status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
+                                             : tmm__xstrips(kernel, &p, batch);
+        if (status == TMM_OK && fill == TMM_BOTH)
+            status = tmm__xmirror(&p, N, batch, C, ldc, strideC, C, ldc, strideC, 2);
+    }
+    *tmm__device_of_product() = NULL;
+    if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
+        return tmm__blame_operand(&operands, status);
+    return status;
+}
+
+TMM_API tmm_status tmm__xsyrk_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
+                                   long long K, TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, tmm_stream stream)
+{
+    return tmm__xsyrk_batched_with(kernel, fill, op, N, K, alpha, A, lda, beta, C, ldc, 0, 0, 1,
+                                   stream);
+}
+
+TMM_API tmm_status tmm__xsyrk(tmm_fill fill, tmm_op op, long long N, long long K, TMM_SCALAR alpha,
+                              const TMM_TYPE *A, long long lda, TMM_SCALAR beta, TMM_OUT *C,
+                              long long ldc, tmm_stream stream)
+{
+    return tmm__xsyrk_with(TMM_AUTO, fill, op, N, K, alpha, A, lda, beta, C, ldc, stream);
+}
+
+TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long long K,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  TMM_SCALAR beta, TMM_OUT *C, long long ldc)
+{
+    const int reads = (TMM_SUM)alpha != 0;
+    tmm__operands operands = {
+        op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
+    tmm__xproduct p;
+    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill);
+    if (status == TMM_OK) status = tmm__check_overlap(&operands);
+    if (status != TMM_OK || N == 0) return status;
+    if (!reads) p.K = 0;
+    p.alpha = TMM__PLAIN(p.K > 0 ? alpha : (TMM_SCALAR)0); /* which may be infinite */
+    p.beta = beta, p.C = C;
+    for (long long i = 0; i < N; i += TMM__CPU_ROWS)
+        for (long long j = 0; j < N; j += TMM__CPU_COLS)
+            if (p.triangle == TMM__LOWER ? j < i + TMM__CPU_ROWS : j + TMM__CPU_COLS > i)
+                tmm__xcpu_block(&p, i, j);
+    for (long long i = 0; fill == TMM_BOTH && i < N; i++)
+        for (long long j = 0; j < i; j++) C[j * ldc + i] = C[i * ldc + j];
+    return TMM_OK;
 }
 #endif
 /* src/tiledmm/type/end.h. Names of a type are undone.

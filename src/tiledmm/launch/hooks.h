@@ -1,5 +1,5 @@
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/. Used by: plan.h, product.h, type/choose.h, kernels/. */
+   Uses: once/. Used by: plan.h, product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -65,5 +65,13 @@
 #endif
 #ifndef TMM__INT8_FP64
 #define TMM__INT8_FP64(pays) (pays)
+#endif
+/* syrk by kernels without a schedule for triangles: rows of a strip, bytes of the squares on the
+   diagonal that are kept at once. */
+#ifndef TMM__SYRK_ROWS
+#define TMM__SYRK_ROWS(rows) (rows)
+#endif
+#ifndef TMM__SYRK_BYTES
+#define TMM__SYRK_BYTES(most) (most)
 #endif
 #endif

@@ -24,6 +24,9 @@ typedef struct tmm__xproduct {
 #if TMM__DOUBLE_TENSOR
     const unsigned *unless; /* see tmm__schedule */
 #endif
+#ifdef TMM_WITH_SYRK
+    int triangle; /* of C, which is computed: then op(B) is op(A)^T, M is N */
+#endif
 } tmm__xproduct;
 
 static inline tmm__xproduct tmm__xmake_product(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -56,11 +59,12 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     tmm__load load;
     load.family = family, load.type = TMM__TUNED_AS;
     load.processors = TMM__BUSY(tmm__current_device()->processors);
-    load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
+    load.blocks = tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, rows, cols) * p->batch;
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
     load.c_bytes = (double)sizeof(TMM_OUT) * M * N * p->batch;
+    if (TMM__TRIANGLE(p)) load.bytes = load.a_bytes, load.c_bytes /= 2;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
@@ -234,14 +238,17 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     tmm__plan c = *plan;
     tmm__schedule *s = &c.s;
     tmm__xmemory memory;
+    const long long pitchB = TMM__TRIANGLE(p) ? 0 : c.pitchB; /* then B is packed as A */
     const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
-    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, c.pitchB, tile, p->stream)) {
+    if (!tmm__xallocate(&memory, s, p->K, c.pitchA, pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
         tmm__xplan_by(plan->value, p, &c);
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
-    status = tmm__xpack_operands(p, s, &memory, c.pitchA, c.pitchB);
+    status = tmm__xpack_operands(p, s, &memory, c.pitchA, TMM__TRIANGLE(p) ? 0 : c.pitchB);
+    if (TMM__TRIANGLE(p) && c.pitchB > 0)
+        p->B = p->A, p->csB = 1, p->rsB = c.pitchB, s->packed_B = 1;
 #endif
 #if TMM__DOUBLE_TENSOR
     s->unless = p->unless;
@@ -250,7 +257,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     int count = tmm__xarguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
-    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
+    const int area = c.tile_m * c.tile_n, tiles = TMM__TILES(s, s->tiles_down * s->tiles_across);
     if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
     if (status == TMM_OK)
         status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,

@@ -24,8 +24,9 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
                                    int groups)
 {
     const int lanes = 256 / groups;
-    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
-                         &p->beta, &p->C, &p->ldc, &p->strideC};
+    void *arguments[] = {&p->M,     &p->N,     &parts,
+                         &p->alpha, &partials, &p->beta,
+                         &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
         status = tmm__launch((const void *)tmm__xgemm_sum,

@@ -213,6 +213,9 @@ typedef struct tmm_bfloat16 {
 #ifdef TMM_WITH_EPILOGUE
 #define TMM__HAS_EPILOGUE
 #endif
+#ifdef TMM_WITH_SYRK
+#define TMM__HAS_SYRK
+#endif
 #ifdef TMM_NO_READY_MADE
 #define TMM__HAS_NO_READY_MADE
 #endif
@@ -249,6 +252,9 @@ typedef struct tmm_bfloat16 {
 #endif
 #if defined(TMM_WITH_EPILOGUE) && !defined(TMM__HAS_EPILOGUE)
 #error "tiledmm.cuh: TMM_WITH_EPILOGUE must be defined before the first #include of this file"
+#endif
+#if defined(TMM_WITH_SYRK) && !defined(TMM__HAS_SYRK)
+#error "tiledmm.cuh: TMM_WITH_SYRK must be defined before the first #include of this file"
 #endif
 #if defined(TMM_NO_READY_MADE) && !defined(TMM__HAS_NO_READY_MADE)
 #error "tiledmm.cuh: TMM_NO_READY_MADE must be defined before the first #include of this file"

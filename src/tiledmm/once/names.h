@@ -184,6 +184,7 @@
 #define tmm__xmake_product  TMM_FN(gemm__make_product)
 #define tmm__xmatmul        TMM_FN(matmul)
 #define tmm__xmemory        TMM_FN(gemm__memory)
+#define tmm__xmirror        TMM_FN(syrk__mirror_launch)
 
 #define tmm__xnarrow            TMM_FN(gemm__narrow)
 #define tmm__xnarrow__operands  TMM_FN(narrow__operands)
@@ -299,7 +300,21 @@
 #define tmm__xsum_time TMM_FN(gemm__sum_time)
 #define tmm__xsums2    TMM_FN(sums2)
 #define tmm__xsums4    TMM_FN(sums4)
-#define tmm__xtakes    TMM_FN(gemm__takes)
+
+#define tmm__xhas_triangles     TMM_FN(syrk__has_triangles)
+#define tmm__xsome              TMM_FN(syrk__some)
+#define tmm__xstrip             TMM_FN(syrk__strip)
+#define tmm__xstrip_rows        TMM_FN(syrk__strip_rows)
+#define tmm__xstrips            TMM_FN(syrk__strips)
+#define tmm__xsyrk              TMM_FN(syrk)
+#define tmm__xsyrk_batched_with TMM_FN(syrk_batched_with)
+#define tmm__xsyrk_begin        TMM_FN(syrk__begin)
+#define tmm__xsyrk_choice       TMM_FN(syrk__choice)
+#define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
+#define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
+#define tmm__xsyrk_with         TMM_FN(syrk_with)
+
+#define tmm__xtakes TMM_FN(gemm__takes)
 
 #define tmm__xtensor            TMM_FN(gemm__tensor)
 #define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)

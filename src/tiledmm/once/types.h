@@ -24,6 +24,10 @@ typedef enum tmm_status TMM__INT {
 
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
+#ifdef TMM_WITH_SYRK /* which half of a symmetric C; the diagonal is in both */
+typedef enum tmm_fill TMM__INT { TMM_LOWER = 1, TMM_UPPER = 2, TMM_BOTH = 3 } tmm_fill;
+#endif
+
 #define TMM__NAME(value, string)              value,
 #define TMM__KERNEL(value, string, tile, ...) value,
 typedef enum tmm_kernel TMM__INT {

@@ -164,6 +164,36 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
                                     tmm_kernel kernel);
 #endif /* TMM__HOST_LAYER */
 
+#ifdef TMM_WITH_SYRK
+/* C = alpha op(A) op(A)^T + beta C, a symmetric matrix, on the current device, enqueued on `stream`.
+   A, C: device pointers. op(A) is N x K, C is N x N, row-major. lda: at least K for TMM_OP_N, N for
+   TMM_OP_T; ldc: at least N.
+     `fill`: of TMM_LOWER or TMM_UPPER no element of the other half is read or written. TMM_BOTH reads
+   the lower half, and sets both: they are equal, bit by bit.
+     `kernel`: TMM_PIPELINED, and TMM_TENSOR of double, half and bfloat16, compute the tiles of a
+   triangle alone. By others it goes strip by strip, in memory for up to 4096 x 4096 elements of C.
+     Errors: as gemm; TMM_ERROR_MEMORY; TMM_ERROR_UNSUPPORTED with a TMM_EPILOGUE. C must not
+   overlap A, not with its other half either. */
+TMM_API tmm_status tmm__xsyrk(tmm_fill fill, tmm_op op, long long N, long long K, TMM_SCALAR alpha,
+                              const TMM_TYPE *A, long long lda, TMM_SCALAR beta, TMM_OUT *C,
+                              long long ldc, tmm_stream stream);
+TMM_API tmm_status tmm__xsyrk_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
+                                   long long K, TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                   TMM_SCALAR beta, TMM_OUT *C, long long ldc, tmm_stream stream);
+
+/* `batch` of them, as of gemm_batched. */
+TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
+                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
+                                           long long lda, TMM_SCALAR beta, TMM_OUT *C,
+                                           long long ldc, long long strideA, long long strideC,
+                                           long long batch, tmm_stream stream);
+
+/* The reference: host pointers, one thread, as gemm_cpu. */
+TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long long K,
+                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
+                                  TMM_SCALAR beta, TMM_OUT *C, long long ldc);
+#endif
+
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
 TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,

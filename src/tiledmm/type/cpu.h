@@ -1,5 +1,5 @@
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: callers. */
+   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: syrk.h, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 #ifdef TMM_WITH_EPILOGUE
 /* x = alpha op(A) op(B) + beta C of an element, with what comes after it. */
@@ -60,6 +60,10 @@ static inline TMM__OPTIMIZE void tmm__xcpu_block(const tmm__xproduct *p, long lo
         for (int j = 0; j < cols; j++) {
             TMM_OUT *c = p->C + (i0 + i) * p->ldc + j0 + j;
             TMM_SUM value = alpha * sum[i][j];
+            const long long below = i0 + i - j0 - j; /* the diagonal */
+            if (TMM__TRIANGLE(p) == TMM__LOWER ? below < 0
+                                               : TMM__TRIANGLE(p) == TMM__UPPER && below > 0)
+                continue;
             if (beta != (TMM_SUM)0) value += beta * (TMM_SUM)*c;
 #ifdef TMM_WITH_EPILOGUE
             if (p->alpha.after.active)

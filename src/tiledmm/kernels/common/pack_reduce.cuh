@@ -125,6 +125,7 @@ TMM_KERNEL void __launch_bounds__(256)
     for (int h = 0; h < 2; h++, row += 8)
         if (row < M) {
             unsigned mask = tmm__column_mask(col, 2, 0, N);
+            mask = tmm__triangle_mask(TMM__TRIANGLE(&s), mask, row, col);
             TMM_OUT *c = C + row * ldc + col;
             tmm__xouts2 old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = tmm__xload2(c, false, mask);

@@ -73,12 +73,13 @@ TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vec
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
-   and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
-   `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
+   and before `end`, and in the `triangle`, which has all of them with `vector`. Each has two vectors
+   of four, 32 columns apart, and 8 bits of `mask`. With `vector`, bits 0 and 4 stand for all four.
+   beta is compared once, not for each vector. */
 TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long long first_row,
                                   long long end, long long col, bool vector, unsigned mask,
                                   TMM__ALPHA alpha, TMM_SCALAR beta, const TMM_SUM (*sum)[8],
-                                  const int rows)
+                                  const int rows, int triangle)
 {
     tmm__xsums4 old[4][2];
 #pragma unroll
@@ -91,8 +92,10 @@ TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long
             bool enabled =
                 row + h / 2 >= first_row && row + h / 2 < end && (mask >> h % 2 * 4 & 15);
             if (enabled)
-                old[h / 2][h % 2] =
-                    tmm__xload4(C + h / 2 * ldc + h % 2 * 32, vector, mask >> h % 2 * 4, beta);
+                old[h / 2][h % 2] = tmm__xload4(C + h / 2 * ldc + h % 2 * 32, vector,
+                                                tmm__triangle_mask(triangle, mask >> h % 2 * 4,
+                                                                   row + h / 2, col + h % 2 * 32),
+                                                beta);
         }
     }
 #pragma unroll
@@ -100,7 +103,8 @@ TMM__DEVICE void tmm__xstore_rows(TMM_OUT *C, long long ldc, long long row, long
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
         if (vector && !(mask >> h % 2 * 4 & 1)) continue;
         tmm__xstore4(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, vector,
-                     mask >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+                     tmm__triangle_mask(triangle, mask >> h % 2 * 4, row + h / 2, col + h % 2 * 32),
+                     alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 

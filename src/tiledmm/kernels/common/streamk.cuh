@@ -7,6 +7,13 @@
 TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
                                  int *across)
 {
+#ifdef TMM_WITH_SYRK
+    if (s->triangle != 0) {
+        tmm__triangle_tile(s->triangle, s->ratio_log2, s->tiles_down, s->tiles_across, band_rows,
+                           tile, down, across);
+        return;
+    }
+#endif
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
     int high =
@@ -36,6 +43,7 @@ TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TM
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
     unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    mask = tmm__triangle_mask(TMM__TRIANGLE(s), mask, row, col);
     bool vector = (size_t)C % 16 == 0 && mask == 15;
     tmm__xstore4(C, row, col, vector, mask, alpha, tmm__xload4(C, vector, mask, beta).v, sum);
 }

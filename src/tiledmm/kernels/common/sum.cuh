@@ -57,13 +57,16 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
-                   long long ldc, long long batchC)
+                   long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
     bool inside = element < M * N;
+#ifdef TMM_WITH_SYRK
+    inside = inside && tmm__in_triangle(triangle, row, col);
+#endif
     int share = groups == 1 ? parts : (parts + TMM__SUM_GROUPS - 1) / TMM__SUM_GROUPS;
     int first = group * share;
     int last = first + share < parts ? first + share : parts;

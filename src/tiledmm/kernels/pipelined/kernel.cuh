@@ -115,7 +115,7 @@ TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int
         if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
     } else {
         *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
-        if (*tile >= s->tiles_down * s->tiles_across) return false;
+        if (*tile >= TMM__TILES(s, s->tiles_down * s->tiles_across)) return false;
     }
     return true;
 }
@@ -325,8 +325,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (place.row >= place.first_row && place.row < M)
-                        tmm__xstore_row(place.C, place.row, place.col, vector, place.mask, alpha,
-                                        beta, row_sums);
+                        tmm__xstore_row(place.C, place.row, place.col, vector,
+                                        tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
+                                                            place.mask, place.row, place.col),
+                                        alpha, beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -335,7 +337,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS);
+                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
+                              TMM__TRIANGLE(&s));
     }
 #endif
 }

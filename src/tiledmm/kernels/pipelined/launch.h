@@ -37,7 +37,7 @@ static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, i
     c->instance = number, c->kernel = i->kernel;
     c->threads = TMM__PIPELINED_THREADS;
     c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
-    d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
+    tmm__divide(&d, TMM__TRIANGLE(p), M, N, c->tile_m, c->tile_n);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
     d.blocks = i->blocks;
@@ -86,7 +86,8 @@ static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkern
         c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
         c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
         tmm__xpipelined_tiles(&c, p, tn, count);
-        c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
+        c.time += tmm__pack_time(((double)c.pitchA + (TMM__TRIANGLE(p) ? 0 : c.pitchB)) * p->K *
+                                 sizeof(TMM_TYPE));
         if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
     }
 #endif

@@ -41,7 +41,7 @@ typedef struct tmm__xpipelined_place {
     TMM_OUT *C;
     long long row, col, first_row;
     unsigned mask;
-    bool aligned;
+    bool aligned; /* and all of the tile is in the triangle of C */
 } tmm__xpipelined_place;
 
 /* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
@@ -63,6 +63,10 @@ TMM__DEVICE void tmm__xpipelined_find_place(tmm__xpipelined_place *place, const 
     if (row > M - TILE_M && !packed_A && (!any || M >= TILE_M)) row = M - TILE_M;
     if (col > N - TILE_N && !packed_B && (!any || N >= TILE_N)) col = N - TILE_N;
     bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
+#ifdef TMM_WITH_SYRK
+    if (s->triangle == TMM__LOWER && first_col + TILE_N - 1 > first_row) aligned = false;
+    if (s->triangle == TMM__UPPER && first_row + TILE_M - 1 > first_col) aligned = false;
+#endif
     C += (row + row0) * ldc + col + col0;
     unsigned mask = 0;
 #pragma unroll
@@ -95,7 +99,7 @@ TMM__DEVICE void tmm__xpipelined_stage(tmm__xsums4 *own, int i, const TMM_SUM (*
 TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, long long first_row,
                                        long long end, long long c, bool vector, unsigned mask,
                                        TMM__ALPHA alpha, TMM_SCALAR beta, TMM_SUM (*sum)[8],
-                                       const int rows)
+                                       const int rows, int triangle)
 {
     enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
     if (vector) { /* all four columns are stored, or none */
@@ -105,7 +109,7 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
             for (int i = 0; i < rows / 2; i += ALIGNED_ROWS) {
                 int down = half * (2 * rows) + i / 4 * 16 + i % 4;
                 tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask,
-                                 alpha, beta, &sum[i], ALIGNED_ROWS);
+                                 alpha, beta, &sum[i], ALIGNED_ROWS, 0);
             }
 #pragma unroll
             for (int h = 0; h < rows / 2; h++)
@@ -118,7 +122,7 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
     for (int i = 0; i < rows; i += STORED_ROWS) {
         int down = i / 4 * 16 + i % 4;
         tmm__xstore_rows(c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha,
-                         beta, sum, STORED_ROWS);
+                         beta, sum, STORED_ROWS, triangle);
 #pragma unroll
         for (int h = 0; h < rows - STORED_ROWS; h++)
 #pragma unroll

@@ -98,8 +98,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
-        d.tiles_down = (int)((p->M - 1) / tile_m + 1);
-        d.tiles_across = (int)((p->N - 1) / tile_n + 1);
+        tmm__divide(&d, TMM__TRIANGLE(p), p->M, p->N, tile_m, tile_n);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
@@ -122,7 +121,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!near) d.load.copied *= 1 + tmm__tuned()->tensor.within * within;
         tmm__plan_tensor(&one, i, &d);
         one.time +=
-            tmm__power_time((double)p->M * p->N * p->K * p->batch, tile_m * tile_n, d.load.copied);
+            tmm__power_time((double)p->M * p->N * p->K * p->batch * (TMM__TRIANGLE(p) ? 0.5 : 1),
+                            tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         if (c->kernel == NULL || one.time < c->time) *c = one;
@@ -154,7 +154,8 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
     if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xtensor_tiles(&c, p, 1);
-    c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
+    c.time += tmm__pack_time(((double)c.pitchA + (TMM__TRIANGLE(p) ? 0 : c.pitchB)) * K *
+                             sizeof(TMM_TYPE));
     if (TMM__WORTH_PACKING(best->time, c.time)) *best = c;
 }
 

@@ -104,10 +104,11 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 #pragma unroll
             for (int e = 0; e < 2; e++) {
                 double old = 0;
-                tmm__xload_if(&old, c + e, beta != 0 && col + e < N);
+                const bool inside = col + e < N && tmm__in_triangle(TMM__TRIANGLE(s), row, col + e);
+                tmm__xload_if(&old, c + e, beta != 0 && inside);
                 old = beta != 0 ? TMM__MUL(beta, old) : 0;
-                tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, col + e < N, row, col + e),
-                               col + e < N);
+                tmm__xstore_if(c + e, tmm__xvalue(total[e], alpha, old, inside, row, col + e),
+                               inside);
             }
         }
     }
@@ -121,7 +122,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
    to `own`, and the warp stores rows of 32. */
 TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row, long long M,
                                          long long col, long long N, double *own, TMM__ALPHA alpha,
-                                         double beta, const double (*sum)[4])
+                                         double beta, const double (*sum)[4], int triangle)
 {
     enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
     const int lane = tmm__thread() % 32;
@@ -143,11 +144,13 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
 #pragma unroll
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
-            tmm__xload_if(&old[r], C + r * ldc, beta != 0 && first + r < count);
+            tmm__xload_if(&old[r], C + r * ldc,
+                          beta != 0 && first + r < count &&
+                              tmm__in_triangle(triangle, row + r, col));
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
-            const bool enabled = first + r < count;
+            const bool enabled = first + r < count && tmm__in_triangle(triangle, row, col);
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
             tmm__xstore_if(C, tmm__xvalue(own[r * PITCH], alpha, before, enabled, row, col),
                            enabled);
@@ -163,7 +166,7 @@ TMM__DEVICE void tmm__tensor_store_lines(double *C, long long ldc, long long row
 TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row, long long col,
                                         long long first_row, long long M, bool aligned,
                                         unsigned mask, TMM__ALPHA alpha, double beta,
-                                        const double (*sum)[4])
+                                        const double (*sum)[4], int triangle)
 {
     enum { ACROSS = 4 };
     tmm__xouts2 old[2][ACROSS];
@@ -173,7 +176,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = tmm__xload2(C + r * ldc + c + 8 * j, aligned,
+                                    tmm__triangle_mask(triangle, row_mask >> 2 * j, r, c + 8 * j));
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -181,7 +185,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
         if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm__xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta,
+            tmm__xstore2(C + r * ldc + c + 8 * j, r, c + 8 * j, aligned,
+                         tmm__triangle_mask(triangle, mask >> 2 * j, r, c + 8 * j), alpha, beta,
                          old[h][j], &sum[j][2 * h]);
     }
 }
@@ -191,7 +196,8 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
-                                        TMM__ALPHA alpha, double beta, const double (*sum)[4])
+                                        TMM__ALPHA alpha, double beta, const double (*sum)[4],
+                                        int triangle)
 {
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
@@ -200,7 +206,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
-                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
+                                triangle);
         return;
     }
 #endif
@@ -209,7 +216,7 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     for (int j = 0; j < ACROSS; j++)
         mask |= tmm__column_mask(col + 8 * j, 2, DOWN < 4 ? 0 : first_col, N) << 2 * j;
     tmm__tensor_store_rows(C, ldc, row, col, DOWN < 4 ? row : first_row, M, aligned, mask, alpha,
-                           beta, sum);
+                           beta, sum, triangle);
 }
 
 /* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
@@ -233,7 +240,7 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
 #pragma unroll 1
     for (int i = 0; i < DOWN; i++) {
         tmm__tensor_store_part(C, ldc, row + row0 + 16 * i, first_row, M, col + col0, first_col, N,
-                               shared, alpha, beta, sum[0]);
+                               shared, alpha, beta, sum[0], TMM__TRIANGLE(s));
         tmm__tensor_move_up(sum);
     }
 }

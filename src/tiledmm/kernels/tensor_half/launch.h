@@ -121,13 +121,14 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
     const tmm__xhalf__wgmma *i;
-    const double copied =
-        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
+                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs = ceil(down / 2) * 2 * ceil((double)p->N / i->cols) * p->batch;
+        const double pairs =
+            2 * p->batch * tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -215,7 +216,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     tmm__half_copies copies;
     memset(&copies, 0, sizeof copies);
     const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
-    tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
+    if (!TMM__TRIANGLE(p))
+        tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
     long long chunks = 0, rows = 0;
     for (int n = 0; n < 2; n++) {
         const tmm__half_operand *x = &copies.operands[n];
@@ -235,6 +237,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
         else
             p->rsB = x->pitch;
     }
+    if (TMM__TRIANGLE(p)) /* B is A */
+        p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
     return tmm__launch((const void *)tmm__xgemm_half_align,
                        dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
@@ -250,7 +254,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
     const size_t bytesA = tmm__xhalf_copied(p, 0, NULL, NULL);
-    const size_t bytesB = tmm__xhalf_copied(p, 1, NULL, NULL);
+    const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
     tmm__half_map maps[2];
@@ -272,12 +276,19 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
+    long long tiles = job.pairs_down * across;
+#ifdef TMM_WITH_SYRK
+    const int rows = 128 * job.cluster;
+    tiles = (long long)tmm__count_tiles(p->triangle, p->M, p->N, rows, plan->tile_n);
+    job.tiles = (int)tiles, job.triangle = p->triangle;
+    job.ratio_log2 = (rows > plan->tile_n) - (rows < plan->tile_n);
+#endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * across * slices * p->batch);
+        job.items = (int)(tiles * slices * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -307,10 +318,14 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles = ((p.M - 1) / plan->tile_m + 1) * ((p.N - 1) / plan->tile_n + 1);
+    const long long tiles =
+        (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+#ifdef TMM_WITH_SYRK
+    arguments[count++] = &p.triangle;
+#endif
     const tmm_status status =
         tmm__launch(plan->kernel, dim3((unsigned)tiles, (unsigned)slices, p.batch), dim3(128),
                     plan->bytes, arguments, p.stream);

@@ -209,7 +209,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
-                   float *__restrict__ partials)
+                   float *__restrict__ partials TMM__TRIANGLE_OF_ARGUMENTS)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -225,7 +225,21 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
     const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
     const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
+#ifdef TMM_WITH_SYRK
+    long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
+    if (triangle != 0) {
+        int row, col;
+        tmm__triangle_tile(triangle,
+                           ROWS > COLS   ? 1
+                           : ROWS < COLS ? -1
+                                         : 0,
+                           (int)down, (int)across, 8, (int)blockIdx.x, &row, &col);
+        tile_row = row * (long long)ROWS, tile_col = col * (long long)COLS;
+    }
+#else
+    const int triangle = 0;
     const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
+#endif
 
     const long long all = (K + 31) / 32;
     const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
@@ -308,7 +322,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #pragma unroll
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
-                const unsigned mask = tmm__column_mask(col, 2, 0, N);
+                const unsigned mask =
+                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), row, col);
                 if (partials != NULL) {
                     for (int n = 0; n < 2; n++)
                         if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
@@ -320,8 +335,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #pragma unroll
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
-                tmm__xstore2(C + row * ldc + col, row, col, aligned, tmm__column_mask(col, 2, 0, N),
-                             alpha, beta, old[j], &sum[0][j][2 * h]);
+                const unsigned mask =
+                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), row, col);
+                tmm__xstore2(C + row * ldc + col, row, col, aligned, mask, alpha, beta, old[j],
+                             &sum[0][j][2 * h]);
             }
         }
 #pragma unroll

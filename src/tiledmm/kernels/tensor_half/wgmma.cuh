@@ -34,6 +34,9 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, slices, items;
+#ifdef TMM_WITH_SYRK
+    int triangle, ratio_log2, tiles; /* of pairs of tiles, see tmm__schedule */
+#endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
 typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
@@ -54,11 +57,19 @@ typedef struct tmm__half_item {
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = job->pairs_down * job->across, tile = item % tiles;
+    const int tiles = TMM__TILES(job, job->pairs_down * job->across), tile = item % tiles;
     const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
     const int high = min(8, job->pairs_down - band * 8);
     at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
     at.col = place / high * cols;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle != 0) {
+        int down, across;
+        tmm__triangle_tile(job->triangle, job->ratio_log2, job->pairs_down, job->across, 8, tile,
+                           &down, &across);
+        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    }
+#endif
     at.product = item / tiles / job->slices, at.slice = item / tiles % job->slices;
     at.first = (int)((long long)job->steps * at.slice / job->slices);
     at.steps = (int)((long long)job->steps * (at.slice + 1) / job->slices) - at.first;
@@ -305,6 +316,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int r = lane / 16; r < 16; r += 2) {
                     const long long row = row0 + r, place = row * job.ldc + col;
                     if (row >= job.M || mask == 0) continue;
+                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
                     const float *two = &own[r * PITCH + lane % 16 * 2];
                     if (partials != NULL) {
                         for (int n = 0; n < 2; n++)
@@ -312,8 +324,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         continue;
                     }
                     tmm__xouts2 old;
-                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, mask);
-                    tmm__xstore2(c + place, row, col, aligned, mask, TMM__OF_JOB(job, product),
+                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
+                    tmm__xstore2(c + place, row, col, aligned, stored, TMM__OF_JOB(job, product),
                                  (TMM_SCALAR)job.beta, old, two);
                 }
             }

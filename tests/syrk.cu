@@ -1,0 +1,609 @@
+/* tmm_?syrk of every ready-made type: the half of C that is asked for is right, the other one, and what
+   lies beside C, is neither read nor written; both halves are equal, bit by bit.
+
+   The file includes itself once for each type. */
+#ifndef T
+#include <math.h>
+#include <time.h>
+#include "tap.h"
+#define TMM_WITH_SYRK
+#define TMM_NO_HOST
+#ifndef WITHOUT_HALF /* ./build.sh test takes one of both each day on the CPU runner */
+#define TMM_WITH_HALF
+#endif
+#ifndef WITHOUT_BFLOAT16
+#define TMM_WITH_BFLOAT16
+#endif
+/* The number of the instance, and how K is cut, that are to be taken; -1: as planned. Whether K is
+   packed. Rows of a strip, and how many bytes of them at once; 0: as planned. */
+static int wanted_instance = -1, wanted_cut = -1;
+static long long strip_rows, strip_bytes;
+static int offered; /* how often there was such a plan */
+static double prefer(int instance, int cut, double time)
+{
+    const int other = wanted_instance >= 0 && wanted_instance != instance;
+    const int otherwise = wanted_cut >= 0 && wanted_cut != cut;
+    offered += !other && !otherwise;
+    return time + 1e20 * other + 1e18 * otherwise;
+}
+#define TMM__PLAN_GUESS(instance, cut, slices, time) ((void)(slices), prefer(instance, cut, time))
+#define TMM__SYRK_ROWS(rows)                         (strip_rows > 0 && strip_rows < (rows) ? strip_rows : (rows))
+#define TMM__SYRK_BYTES(most)                        (strip_bytes > 0 ? strip_bytes : (most))
+#include "../tiledmm.cuh"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define TMM(x)      JOIN(JOIN(tmm_, LETTER), x) /* the library's */
+#define TEST(x)     JOIN(LETTER, x)
+#define TEXT_(x)    #x
+#define TEXT(x)     TEXT_(x)
+
+static long long random_below(long long n)
+{
+    return (long long)((tap_uniform() + 1) / 2 * (double)n) % n;
+}
+
+/* What is asked for. */
+typedef struct request {
+    tmm_kernel kernel;
+    tmm_fill fill;
+    tmm_op op;
+    long long N, K, batch;
+    int adds;  /* alpha and beta are 0.5 and -2 (integers: 3 and -2), not 1 and 0 */
+    int align; /* of rows, in elements: 8, 2 or 1 */
+    int cpu;   /* by tmm_?syrk_cpu */
+} request;
+
+static const char *fill_name(tmm_fill fill)
+{
+    return fill == TMM_LOWER ? "lower" : fill == TMM_UPPER ? "upper" : "both";
+}
+
+static int is_asked(tmm_fill fill, long long row, long long col)
+{
+    return fill == TMM_BOTH || (fill == TMM_LOWER ? col <= row : col >= row);
+}
+
+#ifndef TMM_NO_INT
+static int to_int(double x)
+{
+    return x == x ? (int)(100 * x) : 0x7FC12345;
+}
+#endif
+
+/* ---------------- the tiles of a triangle, each once ------------------------------------------- */
+static __global__ void find_tiles(int triangle, int log2, int down, int across, int band, int first,
+                                  int step, int count, int *places)
+{
+    const int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n < count)
+        tmm__triangle_tile(triangle, log2, down, across, band, first + n * step, &places[2 * n],
+                           &places[2 * n + 1]);
+}
+
+/* Tiles in row `line` of the lower triangle, of at most `most`. */
+static long long tiles_of(long long line, int high, int wide, long long most)
+{
+    const long long count = ((line + 1) * high - 1) / wide + 1;
+    return count < most ? count : most;
+}
+
+/* The number of tile (line, along): bands before, then columns of the band, then steps. */
+static long long number_of(long long lines, long long most, int high, int wide, int band,
+                           long long line, long long along)
+{
+    const long long first = line / band * band, end = first + band < lines ? first + band : lines;
+    const long long each = tiles_of(first, high, wide, most);
+    long long number = 0;
+    for (long long l = 0; l < first; l++) number += tiles_of(l, high, wide, most);
+    if (along < each) return number + along * (end - first) + line - first;
+    number += each * (end - first);
+    for (long long l = first; l < line; l++) number += tiles_of(l, high, wide, most) - each;
+    return number + along - each;
+}
+
+static void test_tiles(void)
+{
+    enum { MOST = 4096 };
+    static const int sizes[][2] = {{128, 128}, {64, 128}, {128, 64}, {256, 128}, {128, 256}};
+    static int places[2 * MOST];
+    int *device = NULL;
+    int wrong = cudaMalloc((void **)&device, sizeof places) != cudaSuccess, looked = 0;
+    for (int n = 0; n < 240 && !wrong; n++) {
+        const int rows = sizes[n % 5][0], cols = sizes[n % 5][1], band = n / 5 % 2 ? 8 : 4;
+        const int triangle = n / 10 % 2 ? TMM__UPPER : TMM__LOWER, lower = triangle == TMM__LOWER;
+        const long long N =
+            n < 200 ? 1 + random_below(n < 100 ? 3000 : 9000) : 4000000 - random_below(1000000);
+        const int down = (int)((N - 1) / rows + 1), across = (int)((N - 1) / cols + 1);
+        const int high = lower ? rows : cols, wide = lower ? cols : rows;
+        const long long lines = lower ? down : across, most = lower ? across : down;
+        const long long all = (long long)tmm__count_tiles(triangle, N, N, rows, cols);
+        if (all > INT_MAX) continue;
+        /* All of them, or some from anywhere to the last one. */
+        const int step = n < 200 && all <= MOST ? 1 : (int)(all / 50 + 1);
+        const int count = (int)((all - 1) / step + 1), first = (int)((all - 1) % step);
+        find_tiles<<<(count + 63) / 64, 64>>>(triangle, rows > cols ? 1 : -(rows < cols), down,
+                                              across, band, first, step, count, device);
+        wrong += cudaMemcpy(places, device, 2 * sizeof *places * count, cudaMemcpyDeviceToHost) !=
+                 cudaSuccess;
+        if (step == 1) { /* none of those that are not counted */
+            long long expected = 0;
+            for (long long line = 0; line < lines; line++)
+                expected += tiles_of(line, high, wide, most);
+            wrong += expected != all;
+        }
+        for (int i = 0; i < count; i++) {
+            const long long line = places[2 * i + !lower], along = places[2 * i + lower];
+            wrong += line < 0 || line >= lines || along < 0 ||
+                     along >= tiles_of(line, high, wide, most) ||
+                     number_of(lines, most, high, wide, band, line, along) !=
+                         first + (long long)i * step;
+            looked++;
+        }
+    }
+    tap_ok(wrong == 0, "each number is another tile of the triangle (%d looked at, %d wrong)",
+           looked, wrong);
+    cudaFree(device);
+}
+
+#ifdef TMM_WITH_HALF
+/* How KERNEL TENSOR HALF by wgmma, which no CPU runs, finds its tiles: pairs in clusters of 2. */
+static __global__ void find_items(tmm__half_job job, int cols, int *times, int across)
+{
+    for (int item = threadIdx.x; item < job.items; item += blockDim.x)
+        for (int rank = 0; rank < job.cluster; rank++) {
+            const tmm__half_item at = tmm__half_find(&job, item, rank, cols);
+            atomicAdd(&times[at.row / 128 * across + at.col / cols], 1 << (8 * at.product));
+        }
+}
+
+static void test_items(void)
+{
+    enum { ROOM = 64 * 64 };
+    static int times[ROOM];
+    int *device = NULL, wrong = cudaMalloc((void **)&device, sizeof times) != cudaSuccess;
+    for (int n = 0; n < 24 && !wrong; n++) {
+        const int cols = n % 2 ? 256 : 128, N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
+        tmm__half_job job;
+        memset(&job, 0, sizeof job);
+        job.cluster = N > 128 ? 2 : 1;
+        const int rows = 128 * job.cluster, across = (N - 1) / cols + 1;
+        job.M = job.N = N, job.pairs_down = (N - 1) / rows + 1, job.across = across;
+        job.triangle = n / 2 % 2 ? TMM__UPPER : TMM__LOWER;
+        job.ratio_log2 = (rows > cols) - (rows < cols);
+        job.tiles = (int)tmm__count_tiles(job.triangle, N, N, rows, cols);
+        job.slices = 1, job.steps = 3, job.items = 2 * job.tiles; /* two products */
+        memset(times, 0, sizeof times);
+        wrong += cudaMemcpy(device, times, sizeof times, cudaMemcpyHostToDevice) != cudaSuccess;
+        find_items<<<1, 128>>>(job, cols, device, across);
+        wrong += cudaMemcpy(times, device, sizeof times, cudaMemcpyDeviceToHost) != cudaSuccess;
+        for (int down = 0; down * 128 < N; down++)
+            for (int col = 0; col < across; col++) {
+                /* Of the pair that the tile is in. */
+                const int row0 = down * 128 / rows * rows, col0 = col * cols;
+                const int asked =
+                    job.triangle == TMM__LOWER ? col0 <= row0 + rows - 1 : row0 <= col0 + cols - 1;
+                wrong += times[down * across + col] != (asked ? 1 | 1 << 8 : 0);
+            }
+    }
+    tap_ok(wrong == 0, "half by wgmma: each item is another tile of the triangle (%d wrong)",
+           wrong);
+    cudaFree(device);
+}
+#endif
+
+#define T           float
+#define SCALAR      float
+#define OUT         float
+#define TO_T(x)     (float)(x)
+#define FROM_T(x)   (double)(x)
+#define TO_OUT(x)   (float)(x)
+#define FROM_OUT(x) (double)(x)
+#define SUM_UNIT    ldexp(1, -24)
+#define OUT_UNIT    0.0
+#define LETTER      s
+#include "syrk.cu"
+#undef T
+#undef SCALAR
+#undef OUT
+#undef TO_T
+#undef TO_OUT
+#undef SUM_UNIT
+#undef LETTER
+#ifndef TMM_NO_DOUBLE
+#define T         double
+#define SCALAR    double
+#define OUT       double
+#define TO_T(x)   (double)(x)
+#define TO_OUT(x) (double)(x)
+#define SUM_UNIT  ldexp(1, -53)
+#define LETTER    d
+#include "syrk.cu"
+#undef T
+#undef SCALAR
+#undef OUT
+#undef TO_T
+#undef TO_OUT
+#undef SUM_UNIT
+#undef LETTER
+#endif
+#ifndef TMM_NO_INT
+#define T         int
+#define SCALAR    int
+#define OUT       int
+#define TO_T(x)   to_int(x)
+#define TO_OUT(x) to_int(x)
+#define SUM_UNIT  0.0
+#define LETTER    i
+#include "syrk.cu"
+#undef T
+#undef SCALAR
+#undef OUT
+#undef TO_T
+#undef TO_OUT
+#undef SUM_UNIT
+#undef LETTER
+#endif
+#undef FROM_T
+#undef FROM_OUT
+#undef OUT_UNIT
+#define SUM_UNIT ldexp(1, -24)
+#define SCALAR   float
+#ifdef TMM_WITH_HALF
+#define T           tmm_half
+#define TO_T(x)     __float2half((float)(x))
+#define FROM_T(x)   (double)__half2float(x)
+#define OUT         tmm_half
+#define TO_OUT(x)   __float2half((float)(x))
+#define FROM_OUT(x) (double)__half2float(x)
+#define OUT_UNIT    ldexp(1, -11)
+#define LETTER      h
+#include "syrk.cu"
+#undef OUT
+#undef TO_OUT
+#undef FROM_OUT
+#undef OUT_UNIT
+#undef LETTER
+#define OUT         float
+#define TO_OUT(x)   (float)(x)
+#define FROM_OUT(x) (double)(x)
+#define OUT_UNIT    0.0
+#define LETTER      hs
+#include "syrk.cu"
+#undef T
+#undef TO_T
+#undef FROM_T
+#undef OUT
+#undef TO_OUT
+#undef FROM_OUT
+#undef OUT_UNIT
+#undef LETTER
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#define T           tmm_bfloat16
+#define TO_T(x)     __float2bfloat16((float)(x))
+#define FROM_T(x)   (double)__bfloat162float(x)
+#define OUT         float
+#define TO_OUT(x)   (float)(x)
+#define FROM_OUT(x) (double)(x)
+#define OUT_UNIT    0.0
+#define LETTER      bs
+#include "syrk.cu"
+#undef OUT
+#undef TO_OUT
+#undef FROM_OUT
+#undef OUT_UNIT
+#undef LETTER
+#define OUT         tmm_bfloat16
+#define TO_OUT(x)   __float2bfloat16((float)(x))
+#define FROM_OUT(x) (double)__bfloat162float(x)
+#define OUT_UNIT    ldexp(1, -8)
+#define LETTER      b
+#include "syrk.cu"
+#endif
+
+/* Bad input: status and sentence. */
+static void refuses(tmm_status status, tmm_status expected, const char *words)
+{
+    const int right = status == expected && strstr(tmm_last_error(), words) != NULL;
+    tap_ok(right, "refused: %s", words);
+    if (!right) tap_note("status %d, \"%s\"", (int)status, tmm_last_error());
+}
+
+static void test_arguments(void)
+{
+    float *A = NULL, *C = NULL;
+    if (cudaMalloc((void **)&A, 4096) || cudaMalloc((void **)&C, 4096)) exit(1);
+    const tmm_op N = TMM_OP_N;
+    refuses(tmm_ssyrk((tmm_fill)0, N, 4, 4, 1, A, 4, 0, C, 4, 0), TMM_ERROR_ARGUMENT, "fill is 0");
+    refuses(tmm_ssyrk(TMM_LOWER, (tmm_op)7, 4, 4, 1, A, 4, 0, C, 4, 0), TMM_ERROR_ARGUMENT,
+            "op is 7");
+    refuses(tmm_ssyrk(TMM_LOWER, N, -4, 4, 1, A, 4, 0, C, 4, 0), TMM_ERROR_ARGUMENT,
+            "N is negative: -4");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 4, -4, 1, A, 4, 0, C, 4, 0), TMM_ERROR_ARGUMENT,
+            "K is negative: -4");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 4, 8, 1, A, 7, 0, C, 4, 0), TMM_ERROR_ARGUMENT,
+            "lda is 7, but a row of A has 8 elements");
+    refuses(tmm_ssyrk(TMM_LOWER, TMM_OP_T, 9, 8, 1, A, 8, 0, C, 9, 0), TMM_ERROR_ARGUMENT,
+            "lda is 8, but a row of A has 9 elements");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 9, 8, 1, A, 8, 0, C, 8, 0), TMM_ERROR_ARGUMENT,
+            "ldc is 8, but a row of C has 9 elements");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 4, 4, 1, NULL, 4, 0, C, 4, 0), TMM_ERROR_ARGUMENT, "A is NULL");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 4, 4, 1, A, 4, 0, NULL, 4, 0), TMM_ERROR_ARGUMENT, "C is NULL");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 4, 4, 1, A, 4, 0, A + 8, 4, 0), TMM_ERROR_ARGUMENT,
+            "C overlaps A");
+    refuses(tmm_ssyrk_with((tmm_kernel)99, TMM_LOWER, N, 4, 4, 1, A, 4, 0, C, 4, 0),
+            TMM_ERROR_ARGUMENT, "no tmm_kernel");
+    refuses(tmm_ssyrk_batched_with(TMM_AUTO, TMM_LOWER, N, 4, 4, 1, A, 4, 0, C, 4, 0, 0, 2, 0),
+            TMM_ERROR_ARGUMENT, "strideC is 0");
+    refuses(tmm_ssyrk_batched_with(TMM_AUTO, TMM_LOWER, N, 4, 4, 1, A, 4, 0, C, 4, 0, 16, -1, 0),
+            TMM_ERROR_ARGUMENT, "batch is negative");
+    refuses(tmm_ssyrk_cpu((tmm_fill)4, N, 4, 4, 1, A, 4, 0, C, 4), TMM_ERROR_ARGUMENT, "fill is 4");
+    tap_ok(tmm_ssyrk(TMM_BOTH, N, 0, 4, 1, NULL, 4, 0, NULL, 1, 0) == TMM_OK, "N = 0 does nothing");
+    cudaFree(A), cudaFree(C);
+}
+
+int main(void)
+{
+    tap_seed((unsigned long long)time(NULL));
+    test_tiles();
+#ifdef TMM_WITH_HALF
+    test_items();
+    h_test_type(), hs_test_type();
+#endif
+#ifdef TMM_WITH_BFLOAT16
+    b_test_type(), bs_test_type();
+#endif
+    s_test_type();
+#ifndef TMM_NO_DOUBLE
+    d_test_type();
+#endif
+#ifndef TMM_NO_INT
+    i_test_type();
+#endif
+    test_arguments();
+    return tap_done();
+}
+
+#else /* ---------------- for one type T, C of type OUT ------------------------------------------ */
+/* Carries it out. *worst: of the bound of the error. Returns how many elements are wrong otherwise:
+   written though they were not asked for, or not equal in both halves. */
+static int TEST(_carry_out)(const request *r, double *worst, tmm_status *status)
+{
+    const long long N = r->N, K = r->K, unit = r->align, around = 64;
+    const long long lines = r->op == TMM_OP_N ? N : K, line = r->op == TMM_OP_N ? K : N;
+    const long long lda = (line + unit - 1) / unit * unit + (unit == 1),
+                    first = unit == 8 ? 0 : unit;
+    const long long ldc = unit == 8 ? (N + 7) / 8 * 8 + 8 : N + 3,
+                    strideC = N * ldc + 5 * (unit < 8);
+    const long long strideA = lines * lda + unit, sizeA = first + strideA * r->batch;
+    const long long sizeC = strideC * r->batch + 2 * around, ints = SUM_UNIT == 0;
+    const double alpha = !r->adds ? 1 : ints ? 3 : 0.5, beta = r->adds ? -2 : 0;
+    T *A = (T *)malloc(sizeA * sizeof(T)), *dA = NULL;
+    OUT *C = (OUT *)malloc(sizeC * sizeof(OUT)), *result = (OUT *)malloc(sizeC * sizeof(OUT));
+    OUT *dC = NULL;
+    int wrong = 0;
+    /* What must not be read is NaN: gaps between the rows of A; C, or with beta its other half. */
+    for (long long n = 0; n < sizeA; n++) {
+        const long long at = n - first, inside = at >= 0 && at % strideA < lines * lda;
+        A[n] = TO_T(inside && at % strideA % lda < line ? tap_uniform() : ints ? 9.0 : NAN);
+    }
+    for (long long n = 0; n < sizeC; n++) {
+        const long long at = n - around, in = at < 0 ? 0 : at % strideC;
+        const int half = at >= 0 && in < N * ldc && in % ldc < N &&
+                         is_asked(r->fill == TMM_UPPER ? TMM_UPPER : TMM_LOWER, in / ldc, in % ldc);
+        C[n] = TO_OUT(r->adds && half ? tap_uniform() : NAN);
+    }
+    *worst = 0, *status = TMM_ERROR_MEMORY;
+    if (r->cpu) {
+        memcpy(result, C, sizeC * sizeof(OUT));
+        *status = TMM(syrk_cpu)(r->fill, r->op, N, K, (SCALAR)alpha, A + first, lda, (SCALAR)beta,
+                                result + around, ldc);
+    } else if (!cudaMalloc((void **)&dA, sizeA * sizeof(T)) &&
+               !cudaMalloc((void **)&dC, sizeC * sizeof(OUT)) &&
+               !cudaMemcpy(dA, A, sizeA * sizeof(T), cudaMemcpyHostToDevice) &&
+               !cudaMemcpy(dC, C, sizeC * sizeof(OUT), cudaMemcpyHostToDevice)) {
+        *status = TMM(syrk_batched_with)(r->kernel, r->fill, r->op, N, K, (SCALAR)alpha,
+                                         K > 0 ? dA + first : NULL, lda, (SCALAR)beta, dC + around,
+                                         ldc, strideA, strideC, r->batch, 0);
+        if (*status == TMM_OK &&
+            cudaMemcpy(result, dC, sizeC * sizeof(OUT), cudaMemcpyDeviceToHost) != cudaSuccess)
+            *status = TMM_ERROR_CUDA;
+    }
+    for (long long n = 0; *status == TMM_OK && n < sizeC; n++) {
+        const long long at = n - around, product = at < 0 ? 0 : at / strideC, in = at % strideC;
+        const long long row = in / ldc, col = in % ldc;
+        if (at < 0 || product >= r->batch || row >= N || col >= N || !is_asked(r->fill, row, col)) {
+            wrong += memcmp(&result[n], &C[n], sizeof(OUT)) != 0;
+            continue;
+        }
+        const long long low = row > col ? row : col, high = row + col - low; /* of the lower half */
+        const OUT *mirror = &result[around + product * strideC + high * ldc + low];
+        if (r->fill == TMM_BOTH && row > col) wrong += memcmp(&result[n], mirror, sizeof(OUT)) != 0;
+        const T *a = A + first + product * strideA;
+        const double before =
+            !r->adds
+                ? 0
+                : FROM_OUT(
+                      C[r->fill == TMM_UPPER ? n : around + product * strideC + low * ldc + high]);
+        long double sum = 0, size = 0; /* more than a double holds, where there is such a type */
+        for (long long k = 0; k < K; k++) {
+            const long double x = FROM_T(a[r->op == TMM_OP_N ? row * lda + k : k * lda + row]);
+            const long double y = FROM_T(a[r->op == TMM_OP_N ? col * lda + k : k * lda + col]);
+            sum += x * y, size += fabsl(x * y);
+        }
+        const long double expected = alpha * sum + (r->adds ? beta * before : 0);
+        const double error = (double)fabsl(FROM_OUT(result[n]) - expected);
+        double bound = (K + 4) * SUM_UNIT * (double)size + 2 * SUM_UNIT * fabs(beta * before);
+        bound += 1.01 * OUT_UNIT * ((double)fabsl(expected) + bound);
+        bound += ints ? 0.5 : OUT_UNIT > 0 ? ldexp(1, -24) : ldexp(1, -140);
+        if (!(error / bound <= *worst)) *worst = error / bound;
+    }
+    cudaFree(dA), cudaFree(dC);
+    free(A), free(C), free(result);
+    return wrong;
+}
+
+/* One after the other, until one fails; what they have in common is `name`. */
+typedef struct TEST(_tally) {
+    int count, wrong;
+    double worst;
+    tmm_status status;
+    request last;
+} TEST(_tally);
+
+static void TEST(_add)(TEST(_tally) * t, const request *r)
+{
+    double worst = 0;
+    if (t->status != TMM_OK || t->wrong > 0 || !(t->worst <= 1)) return;
+    t->wrong += TEST(_carry_out)(r, &worst, &t->status);
+    if (!(worst <= t->worst)) t->worst = worst;
+    t->count++, t->last = *r;
+}
+
+static void TEST(_end)(const TEST(_tally) * t, const char *name)
+{
+    const request *r = &t->last;
+    const int right = t->status == TMM_OK && t->wrong == 0 && t->worst <= 1 && t->count > 0;
+    tap_ok(right, "tmm_%ssyrk, %s: %d right (%.2g of the bound)", TEXT(LETTER), name, t->count,
+           t->worst);
+    if (!right)
+        tap_note("%s %s op %d N %lld K %lld batch %lld adds %d align %d: %d wrong, %s",
+                 tmm_kernel_string(r->kernel), fill_name(r->fill), (int)r->op, r->N, r->K, r->batch,
+                 r->adds, r->align, t->wrong, t->status == TMM_OK ? "" : tmm_last_error());
+}
+
+/* By an instance of the kernel that knows triangles, with K cut so, where there is such a plan. */
+static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
+{
+    static const char *const cuts[] = {"whole tiles",       "slices",
+                                       "slices reduced",    "clusters",
+                                       "last round sliced", "even shares"};
+    TEST(_tally) t = {0, 0, 0, TMM_OK, {}};
+    char name[100];
+    tmm__device *device = tmm__current_device();
+    const int processors = device->processors, tensor = sizeof(T) != 4;
+    wanted_instance = instance, wanted_cut = cut, offered = 0;
+#ifdef __CUCC__ /* these tiles in shares for a few, or in slices for a large GPU */
+    device->processors = cut == TMM__PLAN_EVEN ? 4 : 132;
+#endif
+    for (int n = 0; n < 6; n++) {
+        request r = {kernel, (tmm_fill)(1 + n % 3), n / 3 ? TMM_OP_N : TMM_OP_T, 0, 0, 1, n % 2, 8,
+                     0};
+        r.N = 128 + random_below(cut == TMM__PLAN_EVEN ? 200 : 100) / 8 * 8;
+        r.K = cut == TMM__PLAN_WHOLE ? 10 : cut == TMM__PLAN_REDUCE ? 266 : 100 + 60 * tensor;
+        if (n >= 3) r.align = n == 4 ? 1 : 2, r.N += 2;
+        if (n == 5) r.N++;
+        TEST(_add)(&t, &r);
+    }
+    wanted_instance = wanted_cut = -1;
+    device->processors = processors;
+    snprintf(name, sizeof name, "kernel %s, instance %d, %s", tmm_kernel_string(kernel), instance,
+             cuts[cut]);
+    if (offered == 0) t.status = tmm__fail(TMM_ERROR_UNSUPPORTED, "there is no such plan");
+    TEST(_end)(&t, name);
+}
+
+static void TEST(_test_type)(void)
+{
+    const int tensor = sizeof(T) != 4; /* double, half, bfloat16 */
+    const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
+    TEST(_tally) all = {0, 0, 0, TMM_OK, {}}, some = all, cpu = all, strips = all, empty = all;
+    for (int n = 0; n < TMM_KERNEL_COUNT; n++) { /* those that refuse do so as of gemm */
+        request r = {(tmm_kernel)n,
+                     (tmm_fill)(1 + n % 3),
+                     n % 2 ? TMM_OP_N : TMM_OP_T,
+                     70,
+                     66,
+                     1,
+                     n / 2 % 2,
+                     8,
+                     0};
+        T *x = NULL;
+        if (n == TMM_SKINNY) r.N = 13;
+        const tmm_status status = TMM(syrk_with)(r.kernel, r.fill, r.op, 0, 9, (SCALAR)1, x, 9,
+                                                 (SCALAR)0, (OUT *)x, 9, 0);
+        if (status != TMM_ERROR_UNSUPPORTED) TEST(_add)(&all, &r);
+    }
+    TEST(_end)(&all, "every kernel");
+    for (int n = 0; n < 12; n++) {
+        request r = {n % 3 ? by_tiles : TMM_AUTO,
+                     (tmm_fill)(1 + random_below(3)),
+                     random_below(2) ? TMM_OP_N : TMM_OP_T,
+                     1 + random_below(n < 4 ? 270 : 140),
+                     1 + random_below(n % 4 == 2 ? 300 : 40),
+                     n % 4 == 1 ? 3 : 1,
+                     n / 2 % 2,
+                     n % 3 == 0 ? 8 : n % 3,
+                     0};
+        TEST(_add)(&some, &r);
+    }
+    TEST(_end)(&some, "TMM_AUTO and by tiles, any size");
+    for (int n = 0; n < 6; n++) {
+        request r = {n % 2 ? by_tiles : TMM_GLOBAL,
+                     (tmm_fill)(1 + n % 3),
+                     TMM_OP_N,
+                     67,
+                     0,
+                     1 + n / 3,
+                     n % 2,
+                     1,
+                     0};
+        TEST(_add)(&empty, &r);
+        r = (request){TMM_AUTO,
+                      (tmm_fill)(1 + n % 3),
+                      n % 2 ? TMM_OP_N : TMM_OP_T,
+                      1 + random_below(200),
+                      1 + random_below(60),
+                      1,
+                      n / 2 % 2,
+                      1,
+                      1};
+        TEST(_add)(&cpu, &r);
+    }
+    TEST(_end)(&empty, "K = 0");
+    TEST(_end)(&cpu, "the CPU reference");
+    strip_rows = 50,
+    strip_bytes = 2 * 50 * 50 * sizeof(OUT); /* several strips, and launches of 2 */
+    for (int n = 0; n < 6; n++) {
+        request r = {n / 3 ? TMM_GLOBAL : TMM_REGISTER,
+                     (tmm_fill)(1 + n % 3),
+                     n % 2 ? TMM_OP_N : TMM_OP_T,
+                     101 + random_below(60),
+                     20,
+                     n % 2 ? 1 : 5,
+                     n % 2,
+                     1,
+                     0};
+        TEST(_add)(&strips, &r);
+    }
+    strip_rows = strip_bytes = 0;
+    TEST(_end)(&strips, "strip by strip");
+    if (sizeof(T) == 8) {
+        for (int instance = 0; instance < 10; instance++) /* 5, 6: do not turn; 8 on: packed */
+            if (instance < 4 || instance > 6) TEST(_instance)(by_tiles, instance, TMM__PLAN_WHOLE);
+        TEST(_instance)
+        (by_tiles, 0, TMM__PLAN_EVEN), TEST(_instance)(by_tiles, 1, TMM__PLAN_SLICES);
+        TEST(_instance)(by_tiles, 1, TMM__PLAN_REDUCE);
+        TEST(_instance)(by_tiles, 3, TMM__PLAN_REDUCE);
+    } else if (sizeof(T) == 2) {
+        for (int instance = 0; instance < 2; instance++) TEST(_instance)
+        (by_tiles, instance, TMM__PLAN_WHOLE),
+            TEST(_instance)(by_tiles, instance, TMM__PLAN_REDUCE);
+        if (tmm__current_device()->capability == 90) /* by wgmma, where it is in the program */
+            TEST(_instance)
+        (by_tiles, 8, TMM__PLAN_WHOLE), TEST(_instance)(by_tiles, 9, TMM__PLAN_WHOLE),
+            TEST(_instance)(by_tiles, 9, TMM__PLAN_REDUCE);
+    } else {
+        const int is_float = SUM_UNIT > 0;
+        for (int instance = 0; instance < (is_float ? 3 : 1); instance++) /* 2: packed */
+            TEST(_instance)
+        (by_tiles, instance, TMM__PLAN_WHOLE),
+            TEST(_instance)(by_tiles, instance, TMM__PLAN_SLICES),
+            TEST(_instance)(by_tiles, instance, TMM__PLAN_EVEN);
+        TEST(_instance)(by_tiles, 0, TMM__PLAN_REDUCE);
+        if (tmm__current_device()->capability == 90)
+            TEST(_instance)(by_tiles, 0, TMM__PLAN_CLUSTERS);
+    }
+}
+#endif
