@@ -3479,6 +3479,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
 #define tmm__xvalue         TMM_FN(value)
 #define tmm__xvector        TMM_FN(vector)
+#define tmm__xvector_outs   TMM_FN(vector_outs)
 #define tmm__xvector_sums   TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
@@ -6765,7 +6766,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__FACTOR(alpha)                   ((alpha).factor)
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
-#define TMM__OF_JOB(job, product)            tmm__xof_product((job).alpha, &(job).after, product)
+#define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__FINISHED(finished, value, old)  ((void)(old), (finished))
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
 #else
@@ -6773,7 +6774,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__FACTOR(alpha)                   (alpha)
 #define TMM__PLAIN(alpha)                    (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
-#define TMM__OF_JOB(job, product)            ((job).alpha)
+#define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__FINISHED(finished, value, old)  ((value) + (old))
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
 #endif
@@ -7403,9 +7404,13 @@ TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool ali
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
+#ifdef TMM_WITH_EPILOGUE
+        elements.v[j] = (TMM_OUT)finished[j];
+#else
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#endif
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -8391,10 +8396,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
 
-/* What one wide copy moves; so many sums; and two sums. */
+/* What one wide copy moves; so many elements of C; so many sums; and two sums. */
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm__xvector {
     TMM_TYPE v[TMM__WIDE];
 } tmm__xvector;
+typedef struct alignas(sizeof(TMM_OUT) * TMM__WIDE < 16 ? sizeof(TMM_OUT) * TMM__WIDE
+                                                        : 16) tmm__xvector_outs {
+    TMM_OUT v[TMM__WIDE];
+} tmm__xvector_outs;
 typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
                                                         : 16) tmm__xvector_sums {
     TMM_SUM v[TMM__WIDE];
@@ -8855,7 +8864,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
 #pragma unroll 1
@@ -8882,10 +8891,10 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                                TMM__OF_PRODUCT(alpha, product), beta, total.v);
             continue;
         }
-        tmm__xvector old;
+        tmm__xvector_outs old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector *)out;
+        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
@@ -8893,7 +8902,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
             old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
                                    tile_row + r, tile_col + c + j);
         }
-        *(tmm__xvector *)out = old;
+        *(tmm__xvector_outs *)out = old;
     }
 #endif
 }
@@ -11552,8 +11561,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                     }
                     tmm__xouts2 old;
                     if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
-                    tmm__xstore2(c + place, row, col, aligned, stored, TMM__OF_JOB(job, product),
-                                 (TMM_SCALAR)job.beta, old, two);
+                    tmm__xstore2(c + place, row, col, aligned, stored,
+                                 TMM__OF_JOB(job.alpha, job, product), (TMM_SCALAR)job.beta, old,
+                                 two);
                 }
             }
         }
@@ -12442,7 +12452,7 @@ static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_jo
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
     tmm__xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                       TMM__OF_JOB(*job, product), job->beta, &sum);
+                       TMM__OF_JOB(job->alpha, *job, product), job->beta, &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
@@ -12692,7 +12702,7 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm__xstore_masked(to, r, c, 4, mask, TMM__OF_JOB(*job, product), job->beta,
+            tmm__xstore_masked(to, r, c, 4, mask, TMM__OF_JOB(job->alpha, *job, product), job->beta,
                                &sum[0][4 * j]);
         }
 #pragma unroll
@@ -12794,7 +12804,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
     const tmm__fp16_operand a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float scale_min = job.scale_min, scale_max = job.scale_max, beta = job.beta;
+    const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
+                beta = job.beta;
     const tmm__schedule s = job.s;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     float2(*pairs_a)[68] = (float2(*)[68])tmm__memory; /* [k][line]: hi and lo */
@@ -12874,7 +12885,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm__xstore4(to, r, col0 + col, false, mask, TMM__OF_JOB(job, product),
+                tmm__xstore4(to, r, col0 + col, false, mask, TMM__OF_JOB(alpha, job, product),
                              tmm__xload4(to, false, mask, beta).v, sum[i]);
             }
         }
@@ -13326,7 +13337,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
                                                             const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
-    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const float beta = job->beta;
     (void)product; /* only for the epilogue of a call */
 #pragma unroll
@@ -13371,7 +13382,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
                                                              const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
-    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const float beta = job->beta;
     (void)product; /* only for the epilogue of a call */
     const long long ldc = job->ldc;
@@ -13451,7 +13462,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
             tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt,
-                               TMM__OF_JOB(*job, place->product), job->beta, &x);
+                               TMM__OF_JOB(job->alpha, *job, place->product), job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;
@@ -13910,7 +13921,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
 #pragma unroll
         for (int j = 0; j < COLS; j++)
             tmm__xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j],
-                         TMM__OF_JOB(*job, product), job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+                         TMM__OF_JOB(job->alpha, *job, product), job->beta, old[j],
+                         &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
@@ -14479,7 +14491,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
                    0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
         tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
-                           TMM__OF_JOB(job.c, product), job.c.beta, &sums[t * PITCH + l]);
+                           TMM__OF_JOB(job.c.alpha, job.c, product), job.c.beta,
+                           &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);
@@ -15889,8 +15902,8 @@ TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__
             double *to = C + 8 * h * job->ldc + 8 * j;
             tmm__xouts2 old = {{0, 0}};
             if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
-            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, TMM__OF_JOB(*job, 0),
-                         job->beta, old, sum);
+            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved,
+                         TMM__OF_JOB(job->alpha, *job, 0), job->beta, old, sum);
         }
     }
     return open;
@@ -15963,8 +15976,8 @@ TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int 
 #pragma unroll 8
         for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
-    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, TMM__OF_JOB(*job, 0),
-                       job->beta, &sum);
+    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0,
+                       TMM__OF_JOB(job->alpha, *job, 0), job->beta, &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
@@ -16026,7 +16039,7 @@ TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_ro
         if (wanted && !all) wanted = tmm__xgemm_int8_is_open(job, tile_row, tile_col, r, c);
         double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
         tmm__xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted,
-                           TMM__OF_JOB(*job, 0), job->beta, &sum[i / 4][i % 4]);
+                           TMM__OF_JOB(job->alpha, *job, 0), job->beta, &sum[i / 4][i % 4]);
     }
 }
 

@@ -142,7 +142,7 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
     const long long linesA = opA == TMM_OP_N ? M : K, linesB = opB == TMM_OP_N ? K : N;
     const long long lda = (lineA + unit - 1) / unit * unit + (odd == 2 ? 1 : unit);
     const long long ldb = (lineB + unit - 1) / unit * unit + (odd == 2 ? 1 : 0);
-    const long long ldc = N + (odd ? 3 : 8), first = odd ? (odd == 1 ? 2 : 1) : 0;
+    const long long ldc = odd ? N + 3 : (N + 15) / 8 * 8, first = odd ? (odd == 1 ? 2 : 1) : 0;
     const long long strideA = linesA * lda + unit, strideB = linesB * ldb;
     const long long strideC = M * ldc, around = 64;
     const long long sizes[3] = {first + strideA * batch, first + strideB * batch,

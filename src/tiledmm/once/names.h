@@ -343,6 +343,7 @@
 #define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
 #define tmm__xvalue         TMM_FN(value)
 #define tmm__xvector        TMM_FN(vector)
+#define tmm__xvector_outs   TMM_FN(vector_outs)
 #define tmm__xvector_sums   TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)

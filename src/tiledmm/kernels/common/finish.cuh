@@ -9,7 +9,7 @@
 #define TMM__FACTOR(alpha)                   ((alpha).factor)
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
-#define TMM__OF_JOB(job, product)            tmm__xof_product((job).alpha, &(job).after, product)
+#define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__FINISHED(finished, value, old)  ((void)(old), (finished))
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
 #else
@@ -17,7 +17,7 @@
 #define TMM__FACTOR(alpha)                   (alpha)
 #define TMM__PLAIN(alpha)                    (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
-#define TMM__OF_JOB(job, product)            ((job).alpha)
+#define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__FINISHED(finished, value, old)  ((value) + (old))
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
 #endif

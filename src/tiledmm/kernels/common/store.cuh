@@ -139,9 +139,13 @@ TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool ali
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
+#ifdef TMM_WITH_EPILOGUE
+        elements.v[j] = (TMM_OUT)finished[j];
+#else
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#endif
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif

@@ -6,10 +6,14 @@
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
 
-/* What one wide copy moves; so many sums; and two sums. */
+/* What one wide copy moves; so many elements of C; so many sums; and two sums. */
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm__xvector {
     TMM_TYPE v[TMM__WIDE];
 } tmm__xvector;
+typedef struct alignas(sizeof(TMM_OUT) * TMM__WIDE < 16 ? sizeof(TMM_OUT) * TMM__WIDE
+                                                        : 16) tmm__xvector_outs {
+    TMM_OUT v[TMM__WIDE];
+} tmm__xvector_outs;
 typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
                                                         : 16) tmm__xvector_sums {
     TMM_SUM v[TMM__WIDE];

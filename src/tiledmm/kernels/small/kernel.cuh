@@ -334,7 +334,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm__xvector) == 0;
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
 #pragma unroll 1
@@ -361,10 +361,10 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                                TMM__OF_PRODUCT(alpha, product), beta, total.v);
             continue;
         }
-        tmm__xvector old;
+        tmm__xvector_outs old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector *)out;
+        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
@@ -372,7 +372,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
             old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
                                    tile_row + r, tile_col + c + j);
         }
-        *(tmm__xvector *)out = old;
+        *(tmm__xvector_outs *)out = old;
     }
 #endif
 }

@@ -160,7 +160,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
 #pragma unroll
         for (int j = 0; j < COLS; j++)
             tmm__xstore2(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j],
-                         TMM__OF_JOB(*job, product), job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+                         TMM__OF_JOB(job->alpha, *job, product), job->beta, old[j],
+                         &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }

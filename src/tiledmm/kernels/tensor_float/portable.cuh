@@ -15,7 +15,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
     const tmm__fp16_operand a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float scale_min = job.scale_min, scale_max = job.scale_max, beta = job.beta;
+    const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
+                beta = job.beta;
     const tmm__schedule s = job.s;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     float2(*pairs_a)[68] = (float2(*)[68])tmm__memory; /* [k][line]: hi and lo */
@@ -95,7 +96,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm__xstore4(to, r, col0 + col, false, mask, TMM__OF_JOB(job, product),
+                tmm__xstore4(to, r, col0 + col, false, mask, TMM__OF_JOB(alpha, job, product),
                              tmm__xload4(to, false, mask, beta).v, sum[i]);
             }
         }

@@ -54,7 +54,7 @@ static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_jo
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
     tmm__xstore_masked(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                       TMM__OF_JOB(*job, product), job->beta, &sum);
+                       TMM__OF_JOB(job->alpha, *job, product), job->beta, &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
@@ -304,7 +304,7 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm__xstore_masked(to, r, c, 4, mask, TMM__OF_JOB(*job, product), job->beta,
+            tmm__xstore_masked(to, r, c, 4, mask, TMM__OF_JOB(job->alpha, *job, product), job->beta,
                                &sum[0][4 * j]);
         }
 #pragma unroll

@@ -112,7 +112,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job j
                    0;
         int r = job.turned ? line : thin, c = job.turned ? thin : line;
         tmm__xstore_masked(job.c.C + product * job.c.batchC + r * job.c.ldc + c, r, c, 1, good,
-                           TMM__OF_JOB(job.c, product), job.c.beta, &sums[t * PITCH + l]);
+                           TMM__OF_JOB(job.c.alpha, job.c, product), job.c.beta,
+                           &sums[t * PITCH + l]);
     }
     __syncthreads();
     if (any) tmm__xrecheck(&job.c, sums, thread, false, true, false, false, 64, 64, 1, 0);

@@ -111,7 +111,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
                                                             const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
-    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const float beta = job->beta;
     (void)product; /* only for the epilogue of a call */
 #pragma unroll
@@ -156,7 +156,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
                                                              const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
-    const TMM__ALPHA alpha = TMM__OF_JOB(*job, product);
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const float beta = job->beta;
     (void)product; /* only for the epilogue of a call */
     const long long ldc = job->ldc;
@@ -236,7 +236,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
             tmm__xstore_masked(c + col, row, place->col + col, 1, fits & !doubt,
-                               TMM__OF_JOB(*job, place->product), job->beta, &x);
+                               TMM__OF_JOB(job->alpha, *job, place->product), job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;

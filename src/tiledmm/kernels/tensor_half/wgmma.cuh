@@ -325,8 +325,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                     }
                     tmm__xouts2 old;
                     if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
-                    tmm__xstore2(c + place, row, col, aligned, stored, TMM__OF_JOB(job, product),
-                                 (TMM_SCALAR)job.beta, old, two);
+                    tmm__xstore2(c + place, row, col, aligned, stored,
+                                 TMM__OF_JOB(job.alpha, job, product), (TMM_SCALAR)job.beta, old,
+                                 two);
                 }
             }
         }

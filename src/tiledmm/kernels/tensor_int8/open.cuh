@@ -29,8 +29,8 @@ TMM__DEVICE void tmm__xgemm_int8_element(const tmm__int8_job *job, int row, int 
 #pragma unroll 8
         for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
-    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0, TMM__OF_JOB(*job, 0),
-                       job->beta, &sum);
+    tmm__xstore_masked(job->C + row * job->ldc + col, row, col, 1, lane == 0,
+                       TMM__OF_JOB(job->alpha, *job, 0), job->beta, &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
@@ -92,7 +92,7 @@ TMM__DEVICE void tmm__xgemm_int8_open_tile(const tmm__int8_job *job, int tile_ro
         if (wanted && !all) wanted = tmm__xgemm_int8_is_open(job, tile_row, tile_col, r, c);
         double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
         tmm__xstore_masked(to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted,
-                           TMM__OF_JOB(*job, 0), job->beta, &sum[i / 4][i % 4]);
+                           TMM__OF_JOB(job->alpha, *job, 0), job->beta, &sum[i / 4][i % 4]);
     }
 }
 

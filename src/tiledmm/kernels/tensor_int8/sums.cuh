@@ -122,8 +122,8 @@ TMM__DEVICE unsigned tmm__xgemm_int8_store(const tmm__int8_job *job, const tmm__
             double *to = C + 8 * h * job->ldc + 8 * j;
             tmm__xouts2 old = {{0, 0}};
             if (job->beta != 0) old = tmm__xload2(to, aligned, proved);
-            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved, TMM__OF_JOB(*job, 0),
-                         job->beta, old, sum);
+            tmm__xstore2(to, row + 8 * h, col + 8 * j, aligned, proved,
+                         TMM__OF_JOB(job->alpha, *job, 0), job->beta, old, sum);
         }
     }
     return open;
