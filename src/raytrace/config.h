@@ -83,11 +83,17 @@
 #ifdef RAYT_EXTERN
 #define RAYT__HAS_EXTERN
 #endif
+#ifdef RAYT_WITH_TRACE
+#define RAYT__HAS_TRACE
+#endif
 #else
 #if defined(RAYT_IMPLEMENTATION) && !defined(RAYT__HAS_IMPLEMENTATION)
 #error "raytrace.cuh: RAYT_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
 #if defined(RAYT_EXTERN) && !defined(RAYT__HAS_EXTERN)
 #error "raytrace.cuh: RAYT_EXTERN must be defined before the first #include of this file"
+#endif
+#if defined(RAYT_WITH_TRACE) && !defined(RAYT__HAS_TRACE)
+#error "raytrace.cuh: RAYT_WITH_TRACE must be defined before the first #include of this file"
 #endif
 #endif
