@@ -1,5 +1,5 @@
 /* src/raytrace/trace/hit.cuh. A ray at any angle, and what a hit of a sphere is.
-   Uses: intersection.cuh. Used by: callers. */
+   Uses: intersection.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_HIT)
 #define RAYT__PART_HIT
 /* ============================== HIT =========================================================== */
