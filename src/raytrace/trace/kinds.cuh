@@ -30,7 +30,7 @@ static __host__ __device__ __forceinline__ void rayt__try(rayt_unit_ray *ray, fl
     }
 }
 
-static __device__ __forceinline__ int rayt__find_global(const rayt__view *view, bool wanted,
+static __device__ __forceinline__ int rayt__find_global(const rayt__trace_view *view, bool wanted,
                                                         bool any, rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
@@ -39,7 +39,7 @@ static __device__ __forceinline__ int rayt__find_global(const rayt__view *view, 
     return found;
 }
 
-static __device__ __forceinline__ int rayt__find_readonly(const rayt__view *view, bool wanted,
+static __device__ __forceinline__ int rayt__find_readonly(const rayt__trace_view *view, bool wanted,
                                                           bool any, rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
@@ -50,7 +50,7 @@ static __device__ __forceinline__ int rayt__find_readonly(const rayt__view *view
 
 /* The table holds the first RAYT_MAX_CONST / 16 spheres as they are, x y z radius; the others are
    read from global memory. */
-static __device__ __forceinline__ int rayt__find_constant(const rayt__view *view, bool wanted,
+static __device__ __forceinline__ int rayt__find_constant(const rayt__trace_view *view, bool wanted,
                                                           bool any, rayt_unit_ray *ray)
 {
     const int capacity = RAYT_MAX_CONST / 16;
@@ -64,7 +64,7 @@ static __device__ __forceinline__ int rayt__find_constant(const rayt__view *view
 
 /* A block fetches 256 spheres at a time and waits: all of its threads come here, also those that
    have no ray. */
-static __device__ __forceinline__ int rayt__find_shared(const rayt__view *view, bool wanted,
+static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *view, bool wanted,
                                                         bool any, rayt_unit_ray *ray)
 {
     __shared__ float4 balls[RAYT__PART_BALLS];

@@ -5,7 +5,7 @@
 /* ============================== TRACE: PATHS ================================================== */
 /* Everything that is the same for all paths, as kernels get it in their parameters: there it is
    constant memory and takes no registers. */
-typedef struct rayt__view {
+typedef struct rayt__trace_view {
     const rayt_sphere *spheres;
     const rayt_material *materials; /* or NULL */
     int count, width, height, first_row, rows;
@@ -28,7 +28,7 @@ typedef struct rayt__view {
     rayt_light light[RAYT_MOST_LIGHTS + 1];
     int sun; /* 1: the first of these is the sun, and x, y, z its direction */
     float3 sky_middle, sky_slope, ambient;
-} rayt__view;
+} rayt__trace_view;
 
 enum {
     RAYT__PATH_RAY = -1, /* path.light: the ray is the path's own, not one towards a light */
@@ -81,7 +81,7 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
 }
 
 /* Begins sample `sample` of a pixel of the image. */
-static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__view *view, int column,
+static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__trace_view *view, int column,
                                                                  int row, int sample,
                                                                  rayt__path *path)
 {
@@ -122,7 +122,7 @@ static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__vie
 }
 
 /* The vector from a point to a light. */
-static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__view *view, int light,
+static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__trace_view *view, int light,
                                                                 float3 point)
 {
     float3 place = make_float3(view->light[light].x, view->light[light].y, view->light[light].z);
@@ -130,7 +130,7 @@ static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__view
 }
 
 /* The next ray of a path, and in *ground whether it meets the ground: its t_max is there then. */
-static __host__ __device__ __forceinline__ rayt_unit_ray rayt__next_ray(const rayt__view *view,
+static __host__ __device__ __forceinline__ rayt_unit_ray rayt__next_ray(const rayt__trace_view *view,
                                                                         const rayt__path *path,
                                                                         bool *ground)
 {
@@ -158,7 +158,7 @@ static __host__ __device__ __forceinline__ float rayt__part(float component)
 }
 
 /* What the ground is, where a ray has met it. */
-static __host__ __device__ __forceinline__ void rayt__meet_ground(const rayt__view *view,
+static __host__ __device__ __forceinline__ void rayt__meet_ground(const rayt__trace_view *view,
                                                                   rayt_unit_ray ray,
                                                                   rayt__surface *met)
 {
@@ -174,7 +174,7 @@ static __host__ __device__ __forceinline__ void rayt__meet_ground(const rayt__vi
     met->colour = odd ? view->ground_colours[1] : view->ground_colours[0];
 }
 
-static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__view *view, int found,
+static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__trace_view *view, int found,
                                                                   rayt_unit_ray ray,
                                                                   rayt__surface *met)
 {
@@ -234,7 +234,7 @@ static __host__ __device__ __forceinline__ void rayt__leave(const rayt__surface 
 
 /* Goes on to the light `light` or the first after it that can shine on the path's place; when there
    is none, on to the next ray of the path. False: the path ends. */
-static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__view *view, int light,
+static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__trace_view *view, int light,
                                                                  rayt__path *path)
 {
     bool last = light >= RAYT__LAST;
@@ -255,7 +255,7 @@ static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__vie
 
 /* One ray further: the ray has met sphere `found`, or RAYT__NO_SPHERE, at ray.t_max. False where the
    path has ended: its light is path->sum. */
-static __host__ __device__ __forceinline__ bool rayt__advance(const rayt__view *view,
+static __host__ __device__ __forceinline__ bool rayt__advance(const rayt__trace_view *view,
                                                               rayt_unit_ray ray, int found,
                                                               bool ground, rayt__path *path)
 {
@@ -310,7 +310,7 @@ static __host__ __device__ __forceinline__ bool rayt__advance(const rayt__view *
 }
 
 /* A component of a sample as the integer that is added. */
-static __host__ __device__ __forceinline__ unsigned rayt__counted(const rayt__view *view,
+static __host__ __device__ __forceinline__ unsigned rayt__counted(const rayt__trace_view *view,
                                                                   float component)
 {
     if (!(component > 0)) component = 0;
@@ -319,7 +319,7 @@ static __host__ __device__ __forceinline__ unsigned rayt__counted(const rayt__vi
 }
 
 /* A component of a pixel from its sum: the byte that is nearest to 255 mean^(1 / gamma). */
-static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt__view *view,
+static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt__trace_view *view,
                                                                      unsigned sum)
 {
     if (view->gamma == 1 || view->gamma == 2) {

@@ -5,14 +5,14 @@
 /* ============================== TRACE: CPU REFERENCE ========================================== */
 /* Threads that take rows from a counter. */
 typedef struct rayt__crew {
-    const rayt__view *view;
+    const rayt__trace_view *view;
     unsigned char *image;
     int next;
 } rayt__crew;
 
 enum { RAYT__MAX_CREW = 256 };
 
-static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__view *view, bool any,
+static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bool any,
                                                 rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE;
@@ -23,7 +23,7 @@ static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__view *view, bool any
     return found;
 }
 
-static inline RAYT__OPTIMIZE void rayt__cpu_pixel(const rayt__view *view, int column, int row,
+static inline RAYT__OPTIMIZE void rayt__cpu_pixel(const rayt__trace_view *view, int column, int row,
                                                   unsigned char *pixel)
 {
     unsigned sums[3] = {0, 0, 0};
@@ -48,7 +48,7 @@ static inline RAYT__OPTIMIZE void rayt__cpu_pixel(const rayt__view *view, int co
 static inline RAYT__OPTIMIZE void *rayt__crew_work(void *argument)
 {
     rayt__crew *crew = (rayt__crew *)argument;
-    const rayt__view *view = crew->view;
+    const rayt__trace_view *view = crew->view;
     for (;;) {
 #ifdef _WIN32
         int row = crew->next++;
@@ -66,7 +66,7 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
                                     const rayt_quality *quality, unsigned char *image, int width,
                                     int height)
 {
-    rayt__view view;
+    rayt__trace_view view;
     rayt_status status = rayt__set_view(&view, scene, camera, quality, image, width, height);
     if (status != RAYT_OK || width == 0 || height == 0) return status;
     rayt__crew crew = {&view, image, 0};

@@ -5,7 +5,7 @@
 #define RAYT__PART_TRACE_LAUNCH
 /* ============================== TRACE: LAUNCHERS ============================================== */
 /* Puts the first spheres into the table of RAYT_CONSTANT, in the order of the stream. */
-static inline rayt_status rayt__fill_table(const rayt__view *view, cudaStream_t stream)
+static inline rayt_status rayt__fill_table(const rayt__trace_view *view, cudaStream_t stream)
 {
     const int capacity = RAYT_MAX_CONST / 16;
     int held = view->count < capacity ? view->count : capacity;
@@ -20,7 +20,7 @@ static inline rayt_status rayt__fill_table(const rayt__view *view, cudaStream_t 
 }
 
 /* The rows first_row .. first_row + rows - 1 of the view, to `band`: at most 2^30 tiles. */
-static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__view *view, uchar4 *band,
+static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace_view *view, uchar4 *band,
                                              cudaStream_t stream)
 {
     int across = (view->width - 1) / RAYT__TRACE_EDGE + 1;
@@ -38,7 +38,7 @@ static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__view 
 }
 
 /* All rows of the view, in as many launches as that takes. */
-static inline rayt_status rayt__trace_view(rayt_where where, rayt__view *view, unsigned char *band,
+static inline rayt_status rayt__trace_view(rayt_where where, rayt__trace_view *view, unsigned char *band,
                                            cudaStream_t stream)
 {
     int first_row = view->first_row, rows = view->rows;

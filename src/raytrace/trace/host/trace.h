@@ -16,7 +16,7 @@ RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
                                 const rayt_camera *camera, const rayt_quality *quality,
                                 unsigned char *image, int width, int height, rayt_stream stream)
 {
-    rayt__view view;
+    rayt__trace_view view;
     rayt_status status = rayt__check_trace(where);
     if (status == RAYT_OK)
         status = rayt__set_view(&view, scene, camera, quality, image, width, height);
@@ -61,7 +61,7 @@ static inline rayt_status rayt__copy_scene(const rayt_scene *scene, rayt__traced
 
 /* Rows of a band of rayt_trace_host: at most 64 MB, and some 2^33 tests if a path has 4 rays. A
    tree makes some 100 tests of many spheres. */
-static inline int rayt__trace_rows(rayt_where where, const rayt__view *view)
+static inline int rayt__trace_rows(rayt_where where, const rayt__trace_view *view)
 {
     double tests = view->count + 10.0;
     if (where == RAYT_TREE && tests > 100) tests = 100;
@@ -78,7 +78,7 @@ RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
                                      unsigned char *image, int width, int height,
                                      rayt_progress progress, void *context)
 {
-    rayt__view view;
+    rayt__trace_view view;
     rayt_status status = rayt__check_trace(where);
     if (status == RAYT_OK)
         status = rayt__set_view(&view, scene, camera, quality, image, width, height);

@@ -111,7 +111,7 @@ static inline int rayt__normalise(float3 *vector)
 }
 
 /* The camera's axes and its lens. `height`: of the image, which the field of view spans. */
-static inline rayt_status rayt__set_camera(rayt__view *view, const rayt_camera *camera, int height)
+static inline rayt_status rayt__set_camera(rayt__trace_view *view, const rayt_camera *camera, int height)
 {
     if (camera == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "camera is NULL");
     rayt_status status =
@@ -153,7 +153,7 @@ static inline rayt_status rayt__set_camera(rayt__view *view, const rayt_camera *
     return RAYT_OK;
 }
 
-static inline void rayt__set_scene(rayt__view *view, const rayt_scene *scene)
+static inline void rayt__set_scene(rayt__trace_view *view, const rayt_scene *scene)
 {
     view->spheres = scene->spheres;
     view->materials = scene->materials;
@@ -197,7 +197,7 @@ static inline double rayt__power(double a, double p)
     return result;
 }
 
-static inline void rayt__set_quality(rayt__view *view, const rayt_quality *quality)
+static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality *quality)
 {
     unsigned long long seed = quality->seed; /* splitmix64: neighbouring seeds become strangers */
     for (int i = 0; i < 2; i++) {
@@ -219,7 +219,7 @@ static inline void rayt__set_quality(rayt__view *view, const rayt_quality *quali
 }
 
 /* Checks all that functions of tracing have in common, and fills *view. */
-static inline rayt_status rayt__set_view(rayt__view *view, const rayt_scene *scene,
+static inline rayt_status rayt__set_view(rayt__trace_view *view, const rayt_scene *scene,
                                          const rayt_camera *camera, const rayt_quality *quality,
                                          const unsigned char *image, int width, int height)
 {
