@@ -94,7 +94,8 @@
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: kernels/instances.h. Used by: functions.h, give_back.h, set_aside.h, host/, kernels/. */
+   Uses: kernels/instances.h.
+   Used by: functions.h, give_back.h, set_aside.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -272,7 +273,7 @@ RAYT__WORDS(RAYT__PUSH)
 #endif
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: functions.h, host/, kernels/, trace/hit.cuh. */
+   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/build.h. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
@@ -377,7 +378,7 @@ static __host__ __device__ __forceinline__ uchar4 rayt_shade(float dz, float rad
 /* END OF INTERSECTION */
 #endif
 /* src/raytrace/trace/hit.cuh. A ray at any angle, and what a hit of a sphere is.
-   Uses: intersection.cuh. Used by: callers. */
+   Uses: intersection.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_HIT)
 #define RAYT__PART_HIT
 /* ============================== HIT =========================================================== */
@@ -574,6 +575,42 @@ static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, floa
     return rayt_root(ray, ball, b, discriminant, t);
 }
 
+/* How far a coordinate lies outside of an interval; less than 2^-38 is 0. */
+static __host__ __device__ __forceinline__ float rayt_outside(float a, float low, float high)
+{
+    float gap = fmaxf(rayt_sub(low, a), rayt_sub(a, high));
+    return gap < RAYT_TINY ? 0 : gap;
+}
+
+/* The largest square of a distance that counts as within `radius`; rounding is allowed for. */
+static __host__ __device__ __forceinline__ float rayt_reach(float radius)
+{
+    return radius > RAYT_TINY ? rayt_mul(rayt_mul(radius, radius), 1.000000953674316f) : 0;
+}
+
+/* Can anything be found about this point (x, y, z, and w for the radius)? */
+static __host__ __device__ __forceinline__ bool rayt_place(float4 point)
+{
+    return fabsf(point.x) <= RAYT_FAR && fabsf(point.y) <= RAYT_FAR && fabsf(point.z) <= RAYT_FAR &&
+           fabsf(point.w) <= RAYT_FAR;
+}
+
+/* Does the ball come within point.w of the point? Its centre must be within the sum of both radii,
+   and its own box within point.w: what HIT says of boxes makes that hold for every box around it.
+   The coordinates of the point have been through rayt_not_tiny. */
+static __host__ __device__ __forceinline__ bool rayt_within(float4 point, float4 ball)
+{
+    float fx = rayt_sub(point.x, ball.x), fy = rayt_sub(point.y, ball.y);
+    float fz = rayt_sub(point.z, ball.z), sum = rayt_add(point.w, ball.w);
+    float square = rayt_fma(fx, fx, rayt_fma(fy, fy, rayt_mul(fz, fz)));
+    if (!(sum > RAYT_TINY && square <= rayt_mul(sum, sum)) || !rayt_solid(ball)) return false;
+    fx = rayt_outside(point.x, rayt_low(ball.x, ball.w), rayt_high(ball.x, ball.w));
+    fy = rayt_outside(point.y, rayt_low(ball.y, ball.w), rayt_high(ball.y, ball.w));
+    fz = rayt_outside(point.z, rayt_low(ball.z, ball.w), rayt_high(ball.z, ball.w));
+    square = rayt_fma(fx, fx, rayt_fma(fy, fy, rayt_mul(fz, fz)));
+    return square <= rayt_reach(point.w);
+}
+
 /* Is a hit at t of sphere `index` before the best one so far? `found` is -1 if there is none yet:
    as an unsigned number it is above every index. */
 static __host__ __device__ __forceinline__ bool rayt_before(float t, int index, float best,
@@ -585,7 +622,7 @@ static __host__ __device__ __forceinline__ bool rayt_before(float t, int index, 
 /* END OF HIT */
 #endif
 /* src/raytrace/types.h. Statuses and kinds of memory.
-   Uses: nothing. Used by: functions.h, host/. */
+   Uses: nothing. Used by: functions.h, host/, trace/tree.h, trace/host/. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
 #define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */
@@ -682,6 +719,72 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
    preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
+#endif
+/* src/raytrace/trace/tree.h. The tree and its queries, as callers see them.
+   Uses: config.h, intersection.cuh, types.h, hit.cuh, trace/host/.
+   Used by: trace/host/, callers. */
+#if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
+#define RAYT__PART_TREE_TYPES
+/* ============================== TREE: TYPES AND DECLARATIONS ================================== */
+/* A bounding-volume hierarchy over spheres. Begin with `rayt_tree tree = {0};`. It holds a copy of
+   the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
+typedef struct rayt_tree {
+    void *memory; /* of the device, or of the host */
+    size_t bytes; /* allocated; grows, never shrinks */
+    int count;    /* spheres of the last build */
+    int on_host;  /* built by rayt_build_host */
+    int device;   /* the one that was current when it was built */
+} rayt_tree;
+
+typedef enum rayt_query_kind {
+    RAYT_NEAREST = 0, /* the nearest hit of each ray; of equal ones the sphere of lowest index */
+    RAYT_ANY,         /* whether a ray hits anything, as shadows ask: ends at the first hit found */
+} rayt_query_kind;
+
+/* The answer for one ray. */
+typedef struct rayt_found {
+    int index; /* of the sphere; -1: the ray hits nothing. RAYT_ANY: 0 for a hit of any sphere */
+    float t;   /* distance; RAYT_ANY, or no hit: 0 */
+} rayt_found;
+
+/* Where to look for neighbours: a point and a radius. */
+typedef struct RAYT_ALIGN rayt_ball {
+    float x, y, z;
+    float radius; /* may be negative: then the point must lie so deep inside a sphere */
+} rayt_ball;
+
+/* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that
+   have moved, or of another count: memory is kept and grows where it must. The stream is waited for
+   only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
+   tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
+   Errors: RAYT_ERROR_ARGUMENT, _MEMORY (the tree is then empty), _DEVICE, _CUDA. */
+RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
+                                rayt_stream stream);
+
+/* The same in host memory, complete when it returns, by one thread.
+   Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_MEMORY. */
+RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres, int count);
+
+/* Frees the memory of a tree, which may then be built anew. Waits for the device. NULL and an empty
+   tree are allowed. */
+RAYT_API rayt_status rayt_tree_free(rayt_tree *tree);
+
+/* Asks a tree for `count` rays, enqueued on `stream`. rays, found: memory of the device, for a tree
+   of the host host memory, then complete when it returns; 16-byte and 8-byte aligned. The answers
+   are the bits that a loop over all spheres gives, whatever the tree.
+   Errors: RAYT_ERROR_ARGUMENT (also for a tree that was never built, or on another device),
+   RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
+RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, const rayt_ray *rays,
+                                int count, rayt_found *found, rayt_stream stream);
+
+/* All spheres that come within a radius of a point, for `count` balls: distance to the centre at
+   most radius + the sphere's radius. For centres within R among spheres of one radius r, ask for
+   R - r. counts: how many there are, for each ball. lists: `capacity` indices for each ball, of which
+   the first min(counts, capacity) are set, in ascending order: where counts is above capacity, the
+   list was too short and has the lowest indices. Lists are kept in order by insertion, so that long
+   ones take long; capacity 0 (lists NULL) only counts. Memory and errors: as above. */
+RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
+                                       int *counts, int *lists, int capacity, rayt_stream stream);
 #endif
 /* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory.
    Uses: config.h, intersection.cuh. Used by: host/launch.h. */
@@ -964,7 +1067,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh. */
+   Uses: config.h, intersection.cuh.
+   Used by: host/launch.h, binning.cuh, tile.cuh, trace/kernels.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -1652,7 +1756,9 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h. Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh. */
+   Uses: config.h.
+   Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh, trace/,
+   trace/host/. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1672,8 +1778,935 @@ RAYT_KERNEL void __launch_bounds__(256)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
+/* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets.
+   Uses: config.h, kernels/instances.h, hit.cuh. Used by: trace/, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_NODES)
+#define RAYT__PART_NODES
+/* ============================== NODES ========================================================= */
+/* A node has up to 8 children and 80 bytes, after H. Ylitie, T. Karras and S. Laine ("Efficient
+   Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", HPG 2017):
+
+        word  0..2   origin of the node, floats          its boxes are origin + byte * 2^e on each
+              3      e of x, y, z, biased by 127;        axis, 8 bits a plane: 6 bytes a child
+                     bit 24 + k: child k is a node       instead of 24
+              4      the first child that is a node      these lie together in the order of k,
+              5      the first sphere                    and so do the spheres of all leaves
+              6, 7   a byte a child: a leaf's spheres, number * 32 + offset; else 0
+              8..13  low planes of x, y, z, 8 bytes each
+              14..19 high planes
+
+   Child k lies in octant k of the node, as far as the children can be placed so: bit 0 of k is set
+   on the high side of x, bit 1 of y, bit 2 of z. A ray that comes from octant o meets children
+   about in the order k ^ o = 0, 1, .. 7.
+
+   WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
+   its spheres (BUILD). HIT puts the plane p of an own box at round(round(p - o) inverse), which is
+   within 2.1 u of its size. A node has its planes at (32768 + byte) s + base, where s = 2^e inverse
+   is exact and base = (origin - o) inverse - 32768 s: a byte in the middle of a float's bits is
+   32768 + byte without a conversion. Rounding, whether contracted or not, is then at most
+   4 u |origin - o| |inverse|, 2^-7 |s| for the four operations with numbers up to 33023 |s|, and
+   2 u of the result. So base is moved outwards by 2^-21 (= 8 u) of |origin - o| |inverse| and by
+   2^-6 |s|. What remains is relative: a node's plane that bounds an own plane at t lies at most
+   2^-21 |t| on the wrong side. With exits lengthened by 2^-19, which covers the 2^-21 that HIT
+   adds, too, no interval misses one that it should contain, and none begins beyond a t in it. */
+#define RAYT__WIDTH      8
+#define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
+#define RAYT__NODE_WORDS 20
+#define RAYT__OUTWARDS   4.76837158203125e-7f   /* 2^-21 */
+#define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+
+/* Where a tree is, in the memory of whoever walks it. */
+typedef struct rayt__tree_view {
+    const uint4 *nodes; /* 5 of these a node; node 0 is the root */
+    const float4 *balls;
+    const int *indices; /* of the spheres, as the balls lie */
+} rayt__tree_view;
+
+typedef union rayt__bits {
+    unsigned bits;
+    float number;
+} rayt__bits;
+
+static __host__ __device__ __forceinline__ float rayt__float_of(unsigned bits)
+{
+    rayt__bits both;
+    both.bits = bits;
+    return both.number;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__bits_of(float number)
+{
+    rayt__bits both;
+    both.number = number;
+    return both.bits;
+}
+
+static __host__ __device__ __forceinline__ int rayt__ones(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+    return __popc(mask);
+#else
+    mask -= mask >> 1 & 0x55555555u;
+    mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
+    return (int)(((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24);
+#endif
+}
+
+/* The place of the lowest bit of a mask that has one. */
+static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+    return __ffs((int)mask) - 1;
+#else
+    return rayt__ones((mask & (0u - mask)) - 1);
+#endif
+}
+
+/* 32768 + byte k of a word. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k)
+{
+#ifdef __CUDA_ARCH__
+    return rayt__float_of(__byte_perm(word, 0x47000000u, 0x7404u | (unsigned)k << 4));
+#else
+    return 32768.0f + (float)(word >> 8 * k & 255);
+#endif
+}
+
+static __host__ __device__ __forceinline__ uint4 rayt__load(const uint4 *address)
+{
+#ifdef __CUDA_ARCH__
+    return __ldg(address);
+#else
+    return *address;
+#endif
+}
+
+static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *address)
+{
+#ifdef __CUDA_ARCH__
+    return __ldg(address);
+#else
+    return *address;
+#endif
+}
+
+/* The children that a test of a node has met: bit k for child k, and the spheres of leaves, counted
+   from the node's first. */
+typedef struct rayt__met {
+    unsigned children, spheres;
+} rayt__met;
+
+/* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
+typedef struct rayt__axis {
+    float scale, enter, exit;
+} rayt__axis;
+
+static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned origin, unsigned e,
+                                                                    float from, float inverse)
+{
+    rayt__axis axis;
+    float base = (rayt__float_of(origin) - from) * inverse;
+    axis.scale = rayt__float_of((e & 255) << 23) * inverse;
+    float out = fabsf(base) * RAYT__OUTWARDS + fabsf(axis.scale) * 0.015625f;
+    axis.enter = base - 32768.0f * axis.scale - out;
+    axis.exit = base - 32768.0f * axis.scale + out;
+    return axis;
+}
+
+/* The children of a node that a ray meets between t_min and `most`. */
+static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
+                                                                const rayt_unit_ray *ray,
+                                                                float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
+    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
+    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
+    rayt__met met = {0, 0};
+#pragma unroll
+    for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
+        unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
+        unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
+        unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
+        unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
+        unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
+        unsigned leaves = half ? b.w : b.z;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float enter = rayt__plane(near_x, k) * x.scale + x.enter;
+            float exit = rayt__plane(far_x, k) * x.scale + x.exit;
+            enter = fmaxf(enter, rayt__plane(near_y, k) * y.scale + y.enter);
+            exit = fminf(exit, rayt__plane(far_y, k) * y.scale + y.exit);
+            enter = fmaxf(enter, rayt__plane(near_z, k) * z.scale + z.enter);
+            exit = fminf(exit, rayt__plane(far_z, k) * z.scale + z.exit);
+            enter = fmaxf(enter, ray->t_min);
+            exit = fminf(exit, most);
+            if (enter <= exit * RAYT__LONGER) {
+                unsigned leaf = leaves >> 8 * k & 255;
+                met.children |= 1u << (4 * half + k);
+                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            }
+        }
+    }
+    met.children &= a.w >> 24;
+    return met;
+}
+
+/* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
+static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
+                                                              unsigned high, int k)
+{
+    float gap = fmaxf(rayt__plane(low, k) * axis.scale + axis.enter,
+                      -(rayt__plane(high, k) * axis.scale + axis.exit));
+    return fmaxf(gap, 0);
+}
+
+/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
+   a little longer. With an inverse direction of 1, planes are distances from the point. */
+static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
+                                                                float reach)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
+    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
+    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
+    rayt__met met = {0, 0};
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned leaves = half ? b.w : b.z;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
+            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);
+            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k);
+            if (gx * gx + gy * gy + gz * gz <= reach) {
+                unsigned leaf = leaves >> 8 * k & 255;
+                met.children |= 1u << (4 * half + k);
+                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            }
+        }
+    }
+    met.children &= a.w >> 24;
+    return met;
+}
+#endif
+/* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
+   Uses: config.h, kernels/instances.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
+#define RAYT__PART_WALK
+/* ============================== WALKS ========================================================= */
+/* A walk keeps, for each level that it has entered, the children that are still to be seen: one
+   8-byte entry a level. BUILD makes no tree deeper than RAYT__DEPTH.
+
+        first child that is a node | which children are nodes, 8 bits | which are to be seen, 8 bits
+
+   The last are in the order in which this ray sees them: bit j is child j ^ octant. */
+#define RAYT__DEPTH 64
+
+typedef struct rayt__group {
+    unsigned first, masks;
+} rayt__group;
+
+/* A mask of children in the order of a ray: bit j ^ octant of it becomes bit j. */
+static __host__ __device__ __forceinline__ unsigned rayt__in_order(unsigned mask, unsigned octant)
+{
+    if (octant & 1) mask = (mask & 0x55u) << 1 | (mask >> 1 & 0x55u);
+    if (octant & 2) mask = (mask & 0x33u) << 2 | (mask >> 2 & 0x33u);
+    if (octant & 4) mask = (mask & 0x0fu) << 4 | (mask >> 4 & 0x0fu);
+    return mask;
+}
+
+/* Takes the next child from a group that has one; returns its node. */
+static __host__ __device__ __forceinline__ unsigned rayt__next(rayt__group *group, unsigned octant)
+{
+    unsigned masks = group->masks, child = (unsigned)rayt__lowest(masks & 255) ^ octant;
+    group->masks = masks & (masks - 1);
+    return group->first + (unsigned)rayt__ones(masks >> 8 & ((1u << child) - 1));
+}
+
+/* The nearest sphere that the ray hits, or with `any` whichever is found first: its index, and in *t
+   the distance. -1 for none. The same for a tree of the device on the device, and of the host on the
+   host. */
+static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_view tree,
+                                                                  rayt_unit_ray ray, bool any,
+                                                                  float *t)
+{
+    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
+    unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
+    unsigned node = 0;
+    int levels = 0, found = -1;
+    if (ray.t_max < 0) return -1;
+    for (;;) {
+        const uint4 *here = tree.nodes + (size_t)node * 5;
+        rayt__met met = rayt__meet(here, &ray, ray.t_max);
+        if (met.spheres != 0) {
+            unsigned first = rayt__load(here + 1).y;
+            do {
+                unsigned place = first + (unsigned)rayt__lowest(met.spheres);
+                met.spheres &= met.spheres - 1;
+                float at;
+                if (!rayt_hit(ray, rayt__load_ball(tree.balls + place), &at)) continue;
+                int index = tree.indices[place];
+                if (!rayt_before(at, index, ray.t_max, found)) continue;
+                ray.t_max = at;
+                found = index;
+                if (any) break;
+            } while (met.spheres != 0);
+            if (any && found >= 0) break;
+        }
+        if (met.children != 0) {
+            if ((group.masks & 255) != 0) waiting[levels++] = group;
+            unsigned all = rayt__load(here).w >> 24;
+            group.first = rayt__load(here + 1).x;
+            group.masks = all << 8 | rayt__in_order(met.children, octant);
+        } else if ((group.masks & 255) == 0) {
+            if (levels == 0) break;
+            group = waiting[--levels];
+        }
+        node = rayt__next(&group, octant);
+    }
+    *t = ray.t_max;
+    return found;
+}
+
+/* Puts an index into an ascending list that has `count`; the largest falls out if it is full. */
+static __host__ __device__ __forceinline__ void rayt__insert(int *list, int count, int capacity,
+                                                             int index)
+{
+    int place = count;
+    if (count >= capacity) {
+        if (capacity == 0 || list[capacity - 1] < index) return;
+        place = capacity - 1;
+    }
+    for (; place > 0 && list[place - 1] > index; place--) list[place] = list[place - 1];
+    list[place] = index;
+}
+
+/* How many spheres come within point.w of a point; the list gets the lowest `capacity` indices. */
+static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view tree, float4 point,
+                                                                 int *list, int capacity)
+{
+    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
+    unsigned node = 0;
+    int levels = 0, count = 0;
+    if (!rayt_place(point)) return 0;
+    point.x = rayt_not_tiny(point.x);
+    point.y = rayt_not_tiny(point.y);
+    point.z = rayt_not_tiny(point.z);
+    /* 2^-70: rayt_outside takes less than 2^-38 as 0 on each axis, planes of nodes do not */
+    float reach = rayt_reach(point.w) * RAYT__LONGER + 8.470329472543003e-22f;
+    for (;;) {
+        const uint4 *here = tree.nodes + (size_t)node * 5;
+        rayt__met met = rayt__near(here, point, reach);
+        unsigned first = rayt__load(here + 1).y;
+        for (; met.spheres != 0; met.spheres &= met.spheres - 1) {
+            unsigned place = first + (unsigned)rayt__lowest(met.spheres);
+            if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
+            rayt__insert(list, count, capacity, tree.indices[place]);
+            count++;
+        }
+        if (met.children != 0) {
+            if ((group.masks & 255) != 0) waiting[levels++] = group;
+            group.first = rayt__load(here + 1).x;
+            group.masks = (rayt__load(here).w >> 24) << 8 | met.children;
+        } else if ((group.masks & 255) == 0) {
+            if (levels == 0) break;
+            group = waiting[--levels];
+        }
+        node = rayt__next(&group, 0);
+    }
+    return count;
+}
+#endif
+/* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes.
+   Uses: config.h, intersection.cuh, kernels/instances.h, hit.cuh, nodes.cuh.
+   Used by: kernels.cuh, trace/host/build.h. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUILD)
+#define RAYT__PART_BUILD
+/* ============================== BUILD ========================================================= */
+/* From spheres to nodes, each step for all at once:
+
+     bounds   the box of all centres, and how many spheres a ray can hit at all
+     codes    48-bit Morton code of each centre: 16 bits an axis, on a grid of cubes
+     SORT     spheres in the order of their codes, six passes
+     merge    a binary tree, from the leaves up, with boxes. Two neighbours i, i + 1 differ first in
+              some bit of their codes (if those are equal, of i); the less that bit is worth, the
+              earlier they meet. C. Apetrei ("Fast and Simple Agglomerative LBVH Construction",
+              2014) builds the tree of T. Karras ("Maximizing Parallelism in the Construction of
+              BVHs, Octrees, and k-d Trees", HPG 2012) so in one pass
+     widen    nodes of 8 children, level by level from the root: of a node's descendants the one with
+              the largest surface is opened, until there are 8. It copies the spheres of leaves, too
+
+   A binary node is named by the last sphere of its left half, so that no two have the same name and
+   halves need not be stored: node m of [first, last] has the halves [first, m] and [m + 1, last].
+
+   Depth: bits above the one in which two neighbours differ are equal below a node, so a binary tree
+   has at most 48 + 30 levels. From level 16 on, widen opens the descendant with the most spheres
+   instead. Then a child with more than half of a node's spheres is 7 binary levels below it: at most
+   78 / 7 such levels, and 30 with halves or less. RAYT__DEPTH is more than 16 + 11 + 30.
+
+   Number of nodes: one that is not the root has at least 5 spheres, hence at least 5 children; then
+   there are at most (count + 3) / 4. */
+enum {
+    RAYT__CODE_BITS = 48,
+    RAYT__CELLS = 65535, /* cells 0 .. 65534: no code is that of spheres which are left out */
+    RAYT__AREA_LEVELS = 16,
+    RAYT__WIDEN_THREADS = 128,
+};
+#define RAYT__LEFT_OUT 0xffffffffffffull
+
+typedef struct rayt__box {
+    float low_x, low_y, low_z, high_x, high_y, high_z;
+} rayt__box;
+
+/* A binary node: its box, and the names of its halves. 32 bytes, a sector of memory. */
+typedef struct RAYT_ALIGN rayt__pair {
+    float low_x, low_y, low_z;
+    int left;
+    float high_x, high_y, high_z;
+    int right;
+} rayt__pair;
+
+/* A part of the sorted spheres; `name` is that of the binary node, unless it is one sphere. */
+typedef struct RAYT_ALIGN rayt__range {
+    int first, last, name;
+} rayt__range;
+
+/* All that a build has in memory. */
+typedef struct rayt__build {
+    const rayt_sphere *spheres;
+    unsigned long long *keys; /* sorted */
+    int *order;               /* of the spheres, by their keys */
+    rayt__pair *pairs;
+    int *meetings;       /* for each pair the far end of the half that was ready first; -1 */
+    rayt__range *ranges; /* for each node */
+    unsigned *bounds;    /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    int *levels;         /* nodes in each level, and after RAYT__DEPTH + 1: spheres in leaves */
+    uint4 *nodes;
+    float4 *balls;
+    int *indices;
+    int count;
+} rayt__build;
+
+static __host__ __device__ __forceinline__ float4 rayt__ball_of(const rayt_sphere *spheres, int i)
+{
+    return rayt__load_ball((const float4 *)&spheres[i]);
+}
+
+static __host__ __device__ __forceinline__ rayt__box rayt__own_box(float4 ball)
+{
+    rayt__box box = {rayt_low(ball.x, ball.w),  rayt_low(ball.y, ball.w),
+                     rayt_low(ball.z, ball.w),  rayt_high(ball.x, ball.w),
+                     rayt_high(ball.y, ball.w), rayt_high(ball.z, ball.w)};
+    return box;
+}
+
+static __host__ __device__ __forceinline__ rayt__box rayt__around(rayt__box a, rayt__box b)
+{
+    rayt__box box = {fminf(a.low_x, b.low_x),   fminf(a.low_y, b.low_y),
+                     fminf(a.low_z, b.low_z),   fmaxf(a.high_x, b.high_x),
+                     fmaxf(a.high_y, b.high_y), fmaxf(a.high_z, b.high_z)};
+    return box;
+}
+
+/* 16 bits, with two places between each. */
+static __host__ __device__ __forceinline__ unsigned long long rayt__spread(unsigned cell)
+{
+    unsigned long long bits = cell;
+    bits = (bits | bits << 16) & 0x0000ff0000ffull;
+    bits = (bits | bits << 8) & 0x00f00f00f00full;
+    bits = (bits | bits << 4) & 0x0c30c30c30c3ull;
+    return (bits | bits << 2) & 0x249249249249ull;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, float low, float scale)
+{
+    return (unsigned)fminf(fmaxf((centre - low) * scale, 0), RAYT__CELLS - 1);
+}
+
+/* The code of a ball in the box of all centres. */
+static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
+{
+    if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
+    float side =
+        fmaxf(all.high_x - all.low_x, fmaxf(all.high_y - all.low_y, all.high_z - all.low_z));
+    float scale = side > 0 ? RAYT__CELLS / side : 0;
+    return rayt__spread(rayt__cell(ball.x, all.low_x, scale)) |
+           rayt__spread(rayt__cell(ball.y, all.low_y, scale)) << 1 |
+           rayt__spread(rayt__cell(ball.z, all.low_z, scale)) << 2;
+}
+
+/* How much the codes of spheres i and i + 1 differ, in sorted order; no two of these that are
+   compared are equal. Equal codes differ less than any others. */
+static __host__ __device__ __forceinline__ unsigned long long rayt__difference(
+    const unsigned long long *keys, int i)
+{
+    unsigned long long difference = keys[i] ^ keys[i + 1];
+    return difference ? difference + 0xffffffffull : (unsigned)i ^ ((unsigned)i + 1);
+}
+
+/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
+static __host__ __device__ __forceinline__ bool rayt__is_left(const unsigned long long *keys,
+                                                              int count, int first, int last)
+{
+    if (first == 0) return true;
+    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
+}
+
+/* The box of a range of sorted spheres whose pair is done. */
+static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt__build *build,
+                                                                     int first, int last, int name)
+{
+    if (first == last) return rayt__own_box(rayt__ball_of(build->spheres, build->order[first]));
+    const float4 *pair = (const float4 *)&build->pairs[name];
+#ifdef __CUDA_ARCH__
+    float4 low = __ldcg(pair), high = __ldcg(pair + 1); /* merge writes these while it reads */
+#else
+    float4 low = pair[0], high = pair[1];
+#endif
+    rayt__box box = {low.x, low.y, low.z, high.x, high.y, high.z};
+    return box;
+}
+
+static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box)
+{
+    pair->low_x = box.low_x;
+    pair->low_y = box.low_y;
+    pair->low_z = box.low_z;
+    pair->high_x = box.high_x;
+    pair->high_y = box.high_y;
+    pair->high_z = box.high_z;
+}
+
+/* The children of a node to be. */
+typedef struct rayt__children {
+    rayt__range range[RAYT__WIDTH];
+    rayt__box box[RAYT__WIDTH];
+    int many, nodes, spheres; /* of all; of those that are nodes; spheres of leaves */
+} rayt__children;
+
+static __host__ __device__ __forceinline__ int rayt__size(rayt__range range)
+{
+    return range.last - range.first + 1;
+}
+
+/* The children of the node that is to hold a range, on its level. */
+static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build *build,
+                                                              rayt__range range, int level,
+                                                              rayt__children *c)
+{
+    c->many = range.first <= range.last;
+    c->range[0] = range;
+    if (c->many) c->box[0] = rayt__range_box(build, range.first, range.last, range.name);
+    while (c->many < RAYT__WIDTH) {
+        int widest = -1;
+        float most = -1;
+        for (int k = 0; k < c->many; k++) {
+            int size = rayt__size(c->range[k]);
+            rayt__box box = c->box[k];
+            float x = box.high_x - box.low_x, y = box.high_y - box.low_y;
+            float z = box.high_z - box.low_z;
+            float worth = level < RAYT__AREA_LEVELS ? x * y + y * z + z * x : (float)size;
+            if (size == 1 || worth <= most) continue;
+            most = worth;
+            widest = k;
+        }
+        if (widest < 0) break;
+        rayt__range whole = c->range[widest];
+        const rayt__pair *pair = &build->pairs[whole.name];
+        rayt__range left = {whole.first, whole.name, pair->left};
+        rayt__range right = {whole.name + 1, whole.last, pair->right};
+        c->range[widest] = left;
+        c->box[widest] = rayt__range_box(build, left.first, left.last, left.name);
+        c->range[c->many] = right;
+        c->box[c->many] = rayt__range_box(build, right.first, right.last, right.name);
+        c->many++;
+    }
+    c->nodes = c->spheres = 0;
+    for (int k = 0; k < c->many; k++) {
+        int size = rayt__size(c->range[k]);
+        if (size > RAYT__LEAF_MOST) {
+            c->nodes++;
+        } else {
+            c->spheres += size;
+        }
+    }
+}
+
+/* at[slot]: the child that is placed there, or -1. Each in turn takes the free slot whose octant it
+   lies deepest in. */
+static __host__ __device__ __forceinline__ void rayt__place(const rayt__children *c, rayt__box all,
+                                                            int *at)
+{
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) at[slot] = -1;
+    for (int k = 0; k < c->many; k++) {
+        rayt__box box = c->box[k];
+        float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
+        float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
+        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = -INFINITY;
+        int best = -1;
+        for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+            float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
+            if (at[slot] >= 0 || (best >= 0 && depth <= most)) continue;
+            most = depth;
+            best = slot;
+        }
+        at[best] = k;
+    }
+}
+
+/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
+{
+    unsigned e = (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
+    return e < 63 ? 63 : e; /* 2^-64, so that scales are never subnormal */
+}
+
+/* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
+static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
+                                                                   unsigned e)
+{
+    float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
+    return (unsigned)floorf(steps * 0.9999997615814209f);
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane, float origin,
+                                                                    unsigned e)
+{
+    float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
+    return (unsigned)ceilf(steps * 1.0000002384185791f);
+}
+
+/* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
+   leaves, from `sphere` on. */
+static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *build, int to,
+                                                            const rayt__children *c, int node,
+                                                            int sphere)
+{
+    unsigned words[RAYT__NODE_WORDS] = {0};
+    rayt__box all = {0, 0, 0, 0, 0, 0};
+    int at[RAYT__WIDTH];
+    for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
+    rayt__place(c, all, at);
+    unsigned ex = rayt__exponent(all.high_x - all.low_x);
+    unsigned ey = rayt__exponent(all.high_y - all.low_y);
+    unsigned ez = rayt__exponent(all.high_z - all.low_z);
+    words[0] = rayt__bits_of(all.low_x);
+    words[1] = rayt__bits_of(all.low_y);
+    words[2] = rayt__bits_of(all.low_z);
+    words[3] = ex | ey << 8 | ez << 16;
+    words[4] = (unsigned)node;
+    words[5] = (unsigned)sphere;
+    int offset = 0;
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+        if (at[slot] < 0) continue;
+        rayt__range range = c->range[at[slot]];
+        rayt__box box = c->box[at[slot]];
+        int word = slot / 4, shift = slot % 4 * 8, size = rayt__size(range);
+        if (size > RAYT__LEAF_MOST) {
+            words[3] |= 1u << (24 + slot);
+            build->ranges[node++] = range;
+        } else {
+            words[6 + word] |= (unsigned)(size * 32 + offset) << shift;
+            for (int i = 0; i < size; i++, offset++) {
+                int index = build->order[range.first + i];
+                build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);
+                build->indices[sphere + offset] = index;
+            }
+        }
+        words[8 + word] |= rayt__step_low(box.low_x, all.low_x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, all.low_y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, all.low_z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, all.low_x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, all.low_y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, all.low_z, ez) << shift;
+    }
+    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
+        build->nodes[(size_t)to * 5 + k] =
+            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+}
+#endif
+/* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
+   Uses: config.h, kernels/instances.h. Used by: kernels.cuh, trace/host/build.h. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_SORT)
+#define RAYT__PART_SORT
+/* ============================== SORT ========================================================== */
+/* One pass sorts by 8 bits, and keeps the order of equal ones; passes from the lowest bits on sort by
+   all. A block has a tile of 4096 keys, its warps 512 each, in the order in which they lie:
+
+     count      counts[digit][tile]: how many keys of a tile have the digit
+     offsets    counts[digit][tile]: how many come before in tiles to the left; totals[digit]
+     scatter    a key's place: keys of smaller digits + the same digit in tiles to the left
+                                + in warps before + in this warp before
+
+   In a warp, lanes that have the same digit find one another by 8 votes. Bytes a pass and key: 8
+   read to count, 12 read and 12 written to scatter. What bounds it: the writes, which go to 256
+   places at once. */
+#define RAYT__SORT_THREADS 256
+#define RAYT__SORT_EACH    16 /* keys a thread */
+#define RAYT__SORT_TILE    (RAYT__SORT_THREADS * RAYT__SORT_EACH)
+#define RAYT__DIGITS       256 /* as many as threads */
+
+typedef struct rayt__sort_job {
+    const unsigned long long *keys;
+    const int *values;
+    unsigned long long *sorted_keys;
+    int *sorted_values;
+    int *counts; /* a row of `tiles` for each digit */
+    int *totals;
+    int count, tiles;
+} rayt__sort_job;
+
+static __device__ __forceinline__ int rayt__digit(unsigned long long key, int shift)
+{
+    return (int)(key >> shift & (RAYT__DIGITS - 1));
+}
+
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
+    rayt_sort_count(rayt__sort_job sort, int shift)
+{
+    __shared__ int counts[RAYT__DIGITS];
+    int thread = (int)threadIdx.x, tile = (int)blockIdx.x;
+    counts[thread] = 0;
+    __syncthreads();
+    for (int k = 0; k < RAYT__SORT_EACH; k++) {
+        int i = tile * RAYT__SORT_TILE + k * RAYT__SORT_THREADS + thread;
+        if (i < sort.count) atomicAdd(&counts[rayt__digit(sort.keys[i], shift)], 1);
+    }
+    __syncthreads();
+    sort.counts[(size_t)thread * sort.tiles + tile] = counts[thread];
+}
+
+/* The sum of what this lane and those before it in the warp have; all lanes take part. */
+static __device__ __forceinline__ int rayt__warp_sum(int own)
+{
+    int lane = (int)threadIdx.x % 32;
+    for (int step = 1; step < 32; step *= 2) {
+        int other = __shfl_up_sync(0xffffffffu, own, step);
+        if (lane >= step) own += other;
+    }
+    return own;
+}
+
+/* One warp a digit. */
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS) rayt_sort_offsets(rayt__sort_job sort)
+{
+    int digit = (int)(blockIdx.x * RAYT__SORT_THREADS + threadIdx.x) / 32, before = 0;
+    int *row = sort.counts + (size_t)digit * sort.tiles, lane = (int)threadIdx.x % 32;
+    for (int first = 0; first < sort.tiles; first += 32) {
+        int own = first + lane < sort.tiles ? row[first + lane] : 0, upto = rayt__warp_sum(own);
+        if (first + lane < sort.tiles) row[first + lane] = before + upto - own;
+        before += __shfl_sync(0xffffffffu, upto, 31);
+    }
+    if (lane == 0) sort.totals[digit] = before;
+}
+
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
+    rayt_sort_scatter(rayt__sort_job sort, int shift)
+{
+    enum { WARPS = RAYT__SORT_THREADS / 32, ROUNDS = RAYT__SORT_EACH };
+    __shared__ int places[WARPS][RAYT__DIGITS], sums[WARPS];
+    int thread = (int)threadIdx.x, warp = thread / 32, lane = thread % 32;
+    int begin = (int)blockIdx.x * RAYT__SORT_TILE + warp * (32 * ROUNDS) + lane;
+    unsigned long long keys[ROUNDS];
+    for (int w = 0; w < WARPS; w++) places[w][thread] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = begin + 32 * k;
+        keys[k] = i < sort.count ? sort.keys[i] : 0;
+        if (i < sort.count) atomicAdd(&places[warp][rayt__digit(keys[k], shift)], 1);
+    }
+    int total = sort.totals[thread], place = rayt__warp_sum(total); /* a digit for each thread */
+    if (lane == 31) sums[warp] = place;
+    __syncthreads();
+    for (int w = 0; w < warp; w++) place += sums[w];
+    place += sort.counts[(size_t)thread * sort.tiles + blockIdx.x] - total;
+    for (int w = 0; w < WARPS; w++) {
+        int many = places[w][thread];
+        places[w][thread] = place;
+        place += many;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = begin + 32 * k, digit = rayt__digit(keys[k], shift);
+        unsigned same = __ballot_sync(0xffffffffu, i < sort.count);
+        for (int bit = 1; bit < RAYT__DIGITS; bit *= 2) {
+            unsigned votes = __ballot_sync(0xffffffffu, digit & bit);
+            same &= digit & bit ? votes : ~votes;
+        }
+        int before = __popc(same & ((1u << lane) - 1)), to = places[warp][digit] + before;
+        __syncwarp();
+        if (i < sort.count) {
+            sort.sorted_keys[to] = keys[k];
+            sort.sorted_values[to] = sort.values[i];
+            if (before == 0) places[warp][digit] += __popc(same);
+        }
+        __syncwarp();
+    }
+}
+#endif
+/* src/raytrace/trace/kernels.cuh. The kernels that build a tree, and those that ask it.
+   Uses: config.h, kernels/, trace/. Used by: trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TREE_KERNELS)
+#define RAYT__PART_TREE_KERNELS
+/* ============================== KERNELS TREE ================================================== */
+/* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
+   each kernel moves stand above it. `build.bounds` and `build.meetings` begin as 0 and -1. */
+
+/* 16 of each 32 bytes of a sphere are read. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
+{
+    __shared__ unsigned most[7];
+    unsigned own[7] = {0, 0, 0, 0, 0, 0, 0};
+    if (threadIdx.x < 7) most[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < build.count; i += gridDim.x * 256) {
+        float4 ball = rayt__ball_of(build.spheres, i);
+        if (!rayt_solid(ball)) continue;
+        unsigned x = rayt__sort_key(ball.x), y = rayt__sort_key(ball.y), z = rayt__sort_key(ball.z);
+        own[0] = x > own[0] ? x : own[0];
+        own[1] = y > own[1] ? y : own[1];
+        own[2] = z > own[2] ? z : own[2];
+        own[3] = ~x > own[3] ? ~x : own[3];
+        own[4] = ~y > own[4] ? ~y : own[4];
+        own[5] = ~z > own[5] ? ~z : own[5];
+        own[6]++;
+    }
+#pragma unroll
+    for (int k = 0; k < 7; k++) {
+        for (int step = 16; step > 0; step /= 2) {
+            unsigned other = __shfl_xor_sync(0xffffffffu, own[k], step);
+            own[k] = k == 6 ? own[k] + other : other > own[k] ? other : own[k];
+        }
+        if (threadIdx.x % 32 == 0) {
+            if (k == 6) {
+                atomicAdd(&most[k], own[k]);
+            } else {
+                atomicMax(&most[k], own[k]);
+            }
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < 6) atomicMax(&build.bounds[threadIdx.x], most[threadIdx.x]);
+    if (threadIdx.x == 6) atomicAdd(&build.bounds[6], most[6]);
+}
+
+/* 16 bytes read, 12 written. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_codes(rayt__build build)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= build.count) return;
+    rayt__box all = {rayt__from_sort_key(~build.bounds[3]), rayt__from_sort_key(~build.bounds[4]),
+                     rayt__from_sort_key(~build.bounds[5]), rayt__from_sort_key(build.bounds[0]),
+                     rayt__from_sort_key(build.bounds[1]),  rayt__from_sort_key(build.bounds[2])};
+    build.keys[i] = rayt__code(rayt__ball_of(build.spheres, i), all);
+    build.order[i] = i;
+}
+
+/* A thread climbs from a leaf. Where two meet, the first leaves its end of the range and ends; the
+   second goes on with the whole. 32 bytes written and read a pair, and 8 for the meeting. What
+   bounds it: the latency of a climb, whose every step waits for the memory that both share. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
+{
+    int i = blockIdx.x * 256 + threadIdx.x, count = (int)build.bounds[6];
+    if (i >= count) return;
+    int first = i, last = i, name = i;
+    rayt__box box = rayt__range_box(&build, i, i, i);
+    while (last - first + 1 < count) {
+        bool left = rayt__is_left(build.keys, count, first, last);
+        int parent = left ? last : first - 1;
+        rayt__pair *pair = &build.pairs[parent];
+        if (left) {
+            pair->left = name;
+        } else {
+            pair->right = name;
+        }
+        __threadfence();
+        int end = atomicExch(&build.meetings[parent], left ? first : last);
+        if (end < 0) return;
+        __threadfence();
+        int other = __ldcg(left ? &pair->right : &pair->left);
+        rayt__box far = left ? rayt__range_box(&build, last + 1, end, other)
+                             : rayt__range_box(&build, end, first - 1, other);
+        box = rayt__around(box, far);
+        first = left ? first : end;
+        last = left ? end : last;
+        name = parent;
+        rayt__set_pair(pair, box);
+    }
+    build.bounds[7] = (unsigned)name;
+}
+
+/* Adds what each lane has to a number in memory, and gives each the sum before it. */
+static __device__ __forceinline__ int rayt__warp_take(int *sum, int own)
+{
+    int lane = (int)threadIdx.x % 32, upto = rayt__warp_sum(own), begin = 0;
+    if (lane == 31 && upto > 0) begin = atomicAdd(sum, upto);
+    return __shfl_sync(0xffffffffu, begin, 31) + upto - own;
+}
+
+/* The nodes of `levels` levels from `level` on; several only by one block. A node reads up to 14
+   halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 16 a child. What bounds it: the
+   latency of 7 halvings, one after the other. */
+RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS)
+    rayt_tree_widen(rayt__build build, int level, int levels)
+{
+    int begin = 0, thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    for (int l = 0; l < level; l++) begin += __ldcg(&build.levels[l]);
+    for (int stop = level + levels; level < stop; level++) {
+        int many = level == 0 ? 1 : __ldcg(&build.levels[level]);
+        if (many == 0) return; /* the same for all threads */
+        int next = begin + many, all = (int)(gridDim.x * blockDim.x);
+        for (int k = thread; k - (int)(threadIdx.x % 32) < many; k += all) { /* whole warps */
+            rayt__children children;
+            children.nodes = children.spheres = 0;
+            if (k < many) {
+                rayt__range range = {0, (int)build.bounds[6] - 1, (int)build.bounds[7]};
+                if (level > 0) range = build.ranges[begin + k];
+                rayt__open_up(&build, range, level, &children);
+            }
+            int node = next + rayt__warp_take(&build.levels[level + 1], children.nodes);
+            int sphere = rayt__warp_take(&build.levels[RAYT__DEPTH + 1], children.spheres);
+            if (k < many) rayt__write(&build, begin + k, &children, node, sphere);
+        }
+        if (level == 0 && thread == 0) build.levels[0] = 1;
+        begin = next;
+        __syncthreads(); /* one block: what it has written, it may read now */
+    }
+}
+
+RAYT_KERNEL void __launch_bounds__(128)
+    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, bool any,
+                    int2 *__restrict__ found)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i >= count) return;
+    const float4 *record = (const float4 *)&rays[i];
+    float4 from = __ldg(record), to = __ldg(record + 1);
+    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+    float t = 0;
+    int index = rayt__tree_nearest(tree, rayt_ready(ray), any, &t);
+    found[i] = any ? make_int2(index < 0 ? -1 : 0, 0)
+                   : make_int2(index, index < 0 ? 0 : __float_as_int(t));
+}
+
+RAYT_KERNEL void __launch_bounds__(128)
+    rayt_query_balls(rayt__tree_view tree, const float4 *__restrict__ points, int count,
+                     int *__restrict__ counts, int *lists, int capacity)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i >= count) return;
+    counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
+}
+#endif
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h, kernels/instances.h. Used by: functions.h, host/, callers. */
+   Uses: config.h, types.h, kernels/instances.h.
+   Used by: functions.h, host/, trace/host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
@@ -1784,7 +2817,8 @@ RAYT_API const char *rayt_where_string(rayt_where where)
 }
 #endif
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h. Used by: host/. */
+   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h.
+   Used by: host/, trace/host/build.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -1831,7 +2865,7 @@ static inline rayt_status rayt__check_where(rayt_where where)
 }
 #endif
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h. */
+   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h, trace/host/build.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -1913,7 +2947,8 @@ static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_
 }
 #endif
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/. Used by: render.h. */
+   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/.
+   Used by: render.h, trace/host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
@@ -2599,6 +3634,459 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
     }
     if (ferror(file)) return rayt__fail(RAYT_ERROR_FILE, "the preview could not be written");
     return RAYT_OK;
+}
+#endif
+/* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host.
+   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h, trace/.
+   Used by: trace/tree.h, query.h, callers. */
+#if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TREE_BUILD)
+#define RAYT__PART_TREE_BUILD
+/* ============================== BUILDING TREES ================================================ */
+/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices. */
+static inline size_t rayt__node_count(int count)
+{
+    return count > 1 ? ((size_t)count + 3) / 4 : 1;
+}
+
+static inline size_t rayt__tree_bytes(int count)
+{
+    return rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+}
+
+static inline rayt__tree_view rayt__view(const rayt_tree *tree)
+{
+    char *memory = (char *)tree->memory;
+    char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
+    rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
+                            (const int *)(balls + (size_t)tree->count * 16)};
+    return view;
+}
+
+/* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
+   memory NULL it only measures. Pairs overwrite nothing that is still needed; what is sorted moves
+   between keys and the memory of ranges, meetings and other keys. */
+typedef struct rayt__workplace {
+    rayt__build build;
+    unsigned long long *other_keys;
+    int *other_order, *counts, *totals;
+    size_t bytes;
+    size_t zeros; /* so many bytes at its beginning are to be 0 */
+} rayt__workplace;
+
+static inline char *rayt__part(char *memory, size_t *at, size_t bytes)
+{
+    char *part = memory == NULL ? NULL : memory + *at;
+    *at += (bytes + 15) / 16 * 16;
+    return part;
+}
+
+static inline int rayt__sort_tiles(int count)
+{
+    return (int)(((size_t)count + RAYT__SORT_TILE - 1) / RAYT__SORT_TILE);
+}
+
+static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree *tree,
+                                                   const rayt_sphere *spheres, int count)
+{
+    rayt__workplace w;
+    size_t n = (size_t)count, at = 0;
+    memset(&w, 0, sizeof w);
+    w.build.spheres = spheres;
+    w.build.count = count;
+    w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
+    w.build.levels = (int *)rayt__part(memory, &at, (RAYT__DEPTH + 2) * sizeof(int));
+    w.zeros = at;
+    w.totals = (int *)rayt__part(memory, &at, RAYT__DIGITS * sizeof(int));
+    w.counts = (int *)rayt__part(memory, &at,
+                                 (size_t)rayt__sort_tiles(count) * RAYT__DIGITS * sizeof(int));
+    w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
+    w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    size_t shared = at;
+    w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
+    w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    size_t end = at;
+    at = shared; /* when all is sorted */
+    w.build.meetings = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.ranges =
+        (rayt__range *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__range));
+    if (at < end) at = end;
+    w.build.pairs = (rayt__pair *)rayt__part(memory, &at, n * sizeof(rayt__pair));
+    w.bytes = at;
+    rayt_tree whole = *tree;
+    whole.count = count;
+    rayt__tree_view view = rayt__view(&whole);
+    w.build.nodes = (uint4 *)view.nodes;
+    w.build.balls = (float4 *)view.balls;
+    w.build.indices = (int *)view.indices;
+    return w;
+}
+
+static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sphere *spheres,
+                                            int count)
+{
+    if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
+    return rayt__check_spheres(spheres, count);
+}
+
+static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStream_t stream)
+{
+    int back = shift / 8 % 2;
+    rayt__build *b = &w->build;
+    rayt__sort_job sort = {back ? w->other_keys : b->keys,
+                           back ? w->other_order : b->order,
+                           back ? b->keys : w->other_keys,
+                           back ? b->order : w->other_order,
+                           w->counts,
+                           w->totals,
+                           b->count,
+                           rayt__sort_tiles(b->count)};
+    cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
+    cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
+    rayt_status status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
+    return status;
+}
+
+/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
+   size usually has, then the rest, if there is one, by one block again. */
+static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
+{
+    enum { FIRST = 3, SMALL = 4096 };
+    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_THREADS, stream);
+    if (build->count <= SMALL)
+        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
+    rayt_status status =
+        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
+    int level = FIRST;
+    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
+        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
+        int blocks = (int)((most - 1) / RAYT__WIDEN_THREADS + 1);
+        cudaLaunchConfig_t many =
+            rayt__config(blocks < 4096 ? blocks : 4096, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
+    }
+    if (status == RAYT_OK)
+        status = rayt__launched(
+            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
+    return status;
+}
+
+static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
+{
+    rayt__build *b = &w->build;
+    rayt_status status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
+    if (b->count > 0) {
+        cudaLaunchConfig_t each = rayt__thread_per_item(b->count, stream);
+        cudaLaunchConfig_t some = each;
+        if (some.gridDim.x > 1024) some.gridDim.x = 1024;
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_bounds, *b));
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_codes, *b));
+        for (int shift = 0; shift < RAYT__CODE_BITS && status == RAYT_OK; shift += 8)
+            status = rayt__sort_pass(w, shift, stream);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0xff, (size_t)b->count * sizeof(int),
+                                                stream),
+                                "cudaMemset");
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_merge, *b));
+    }
+    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+}
+
+RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
+                                rayt_stream stream)
+{
+    rayt_status status = rayt__check_build(tree, spheres, count);
+    if (status != RAYT_OK) return status;
+    if (tree->memory != NULL && tree->on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "tree is in host memory: rayt_tree_free it, or rayt_build_host again");
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    int device = 0;
+    status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->memory != NULL && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    size_t bytes = rayt__tree_bytes(count);
+    if (status == RAYT_OK && bytes > tree->bytes) {
+        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
+        tree->memory = NULL;
+        tree->bytes = 0;
+        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        if (status == RAYT_OK) tree->bytes = bytes;
+    }
+    rayt__scratch scratch = {NULL, 0};
+    rayt__workplace w = rayt__make_workplace(NULL, tree, spheres, count);
+    if (status == RAYT_OK) status = rayt__scratch_alloc(&scratch, w.bytes, stream);
+    if (status == RAYT_OK) {
+        tree->count = count;
+        tree->on_host = 0;
+        tree->device = device;
+        w = rayt__make_workplace(scratch.memory, tree, spheres, count);
+        status = rayt__launch_build(&w, scratch.memory, stream);
+        status = rayt__scratch_free(&scratch, stream, status);
+    }
+    if (tree->memory == NULL) tree->count = 0;
+    return rayt__end(before, status);
+}
+
+RAYT_API rayt_status rayt_tree_free(rayt_tree *tree)
+{
+    if (tree == NULL || tree->memory == NULL) return RAYT_OK;
+    rayt_status status = RAYT_OK;
+    if (tree->on_host) {
+        free(tree->memory);
+    } else {
+        cudaError_t before;
+        status = rayt__begin(&before);
+        if (status == RAYT_OK)
+            status = rayt__end(before, rayt__cuda(cudaFree(tree->memory), "cudaFree of the tree"));
+    }
+    memset(tree, 0, sizeof *tree);
+    return status;
+}
+
+/* ---- on the host ---- */
+
+/* The same sort as the kernels', for one thread. */
+static inline RAYT__OPTIMIZE void rayt__sort_host(rayt__workplace *w, int shift)
+{
+    int back = shift / 8 % 2, places[RAYT__DIGITS] = {0}, sum = 0;
+    rayt__build *b = &w->build;
+    const unsigned long long *keys = back ? w->other_keys : b->keys;
+    const int *order = back ? w->other_order : b->order;
+    unsigned long long *to_keys = back ? b->keys : w->other_keys;
+    int *to_order = back ? b->order : w->other_order;
+    for (int i = 0; i < b->count; i++) places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+    for (int k = 0; k < RAYT__DIGITS; k++) {
+        int many = places[k];
+        places[k] = sum;
+        sum += many;
+    }
+    for (int i = 0; i < b->count; i++) {
+        int place = places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+        to_keys[place] = keys[i];
+        to_order[place] = order[i];
+    }
+}
+
+/* The codes of all spheres; returns how many of them a ray can hit. */
+static inline RAYT__OPTIMIZE int rayt__codes_host(rayt__build *b)
+{
+    rayt__box all = {RAYT_FAR, RAYT_FAR, RAYT_FAR, -RAYT_FAR, -RAYT_FAR, -RAYT_FAR};
+    int count = 0;
+    for (int i = 0; i < b->count; i++) {
+        float4 ball = rayt__ball_of(b->spheres, i);
+        if (!rayt_solid(ball)) continue;
+        rayt__box point = {ball.x, ball.y, ball.z, ball.x, ball.y, ball.z};
+        all = rayt__around(all, point);
+        count++;
+    }
+    for (int i = 0; i < b->count; i++) {
+        b->keys[i] = rayt__code(rayt__ball_of(b->spheres, i), all);
+        b->order[i] = i;
+    }
+    return count;
+}
+
+/* The climbs of rayt_tree_merge, one after the other. Returns the name of the root. */
+static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
+{
+    int root = 0;
+    for (int i = 0; i < count; i++) {
+        int first = i, last = i, name = i;
+        while (last - first + 1 < count) {
+            bool left = rayt__is_left(b->keys, count, first, last);
+            int parent = left ? last : first - 1, end = b->meetings[parent];
+            rayt__pair *pair = &b->pairs[parent];
+            if (left) {
+                pair->left = name;
+            } else {
+                pair->right = name;
+            }
+            b->meetings[parent] = left ? first : last;
+            if (end < 0) break;
+            int middle = parent;
+            first = left ? first : end;
+            last = left ? end : last;
+            rayt__set_pair(pair, rayt__around(rayt__range_box(b, first, middle, pair->left),
+                                              rayt__range_box(b, middle + 1, last, pair->right)));
+            name = parent;
+        }
+        if (last - first + 1 == count) root = name;
+    }
+    return root;
+}
+
+static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
+{
+    int nodes = 1, spheres = 0, level = 0;
+    rayt__range whole = {0, count - 1, root};
+    b->ranges[0] = whole;
+    for (int begin = 0, end = 1; begin < end; level++) {
+        for (int k = begin; k < end; k++) {
+            rayt__children children;
+            rayt__open_up(b, b->ranges[k], level, &children);
+            rayt__write(b, k, &children, nodes, spheres);
+            nodes += children.nodes;
+            spheres += children.spheres;
+        }
+        begin = end;
+        end = nodes;
+    }
+}
+
+RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres, int count)
+{
+    rayt_status status = rayt__check_build(tree, spheres, count);
+    if (status != RAYT_OK) return status;
+    if (tree->memory != NULL && !tree->on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "tree is in device memory: rayt_tree_free it, or rayt_build again");
+    size_t bytes = rayt__tree_bytes(count);
+    if (bytes > tree->bytes) {
+        free(tree->memory);
+        memset(tree, 0, sizeof *tree);
+        tree->memory = malloc(bytes);
+        if (tree->memory != NULL) tree->bytes = bytes;
+    }
+    rayt__workplace w = rayt__make_workplace(NULL, tree, spheres, count);
+    char *memory = tree->memory == NULL ? NULL : (char *)malloc(w.bytes);
+    if (memory == NULL) {
+        free(tree->memory);
+        memset(tree, 0, sizeof *tree);
+        return rayt__fail(RAYT_ERROR_MEMORY, "no host memory for a tree over %d spheres", count);
+    }
+    tree->count = count;
+    tree->on_host = 1;
+    w = rayt__make_workplace(memory, tree, spheres, count);
+    int valid = rayt__codes_host(&w.build);
+    for (int shift = 0; shift < RAYT__CODE_BITS; shift += 8) rayt__sort_host(&w, shift);
+    memset(w.build.meetings, 0xff, (size_t)count * sizeof(int));
+    rayt__widen_host(&w.build, valid, rayt__merge_host(&w.build, valid));
+    free(memory);
+    return RAYT_OK;
+}
+#endif
+/* src/raytrace/trace/host/query.h. Questions to trees.
+   Uses: config.h, types.h, host/, kernels/instances.h, trace/, build.h.
+   Used by: trace/tree.h, callers. */
+#if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
+#define RAYT__PART_QUERY
+/* ============================== QUERIES ======================================================= */
+/* An array of `count` items that are aligned to so many bytes. */
+static inline rayt_status rayt__check_array(const char *name, const void *array, int count,
+                                            int alignment)
+{
+    if (array == NULL && count > 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is NULL, but count is %d", name, count);
+    if ((size_t)array % (size_t)alignment != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is not aligned to %d bytes", name, alignment);
+    return RAYT_OK;
+}
+
+static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
+{
+    if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
+    if (tree->memory == NULL)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
+    if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
+    return RAYT_OK;
+}
+
+/* A tree of the device must be on the one that is current. */
+static inline rayt_status rayt__check_device(const rayt_tree *tree)
+{
+    int device = 0;
+    rayt_status status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    return status;
+}
+
+static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
+{
+    return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
+}
+
+static inline RAYT__OPTIMIZE void rayt__query_host(const rayt_tree *tree, const rayt_ray *rays,
+                                                   int count, bool any, rayt_found *found)
+{
+    rayt__tree_view view = rayt__view(tree);
+    for (int i = 0; i < count; i++) {
+        float t = 0;
+        int index = rayt__tree_nearest(view, rayt_ready(rays[i]), any, &t);
+        found[i].index = any && index >= 0 ? 0 : index;
+        found[i].t = any || index < 0 ? 0 : t;
+    }
+}
+
+RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, const rayt_ray *rays,
+                                int count, rayt_found *found, rayt_stream stream)
+{
+    if (kind != RAYT_NEAREST && kind != RAYT_ANY)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "kind is %d, which is no rayt_query_kind",
+                          (int)kind);
+    rayt_status status = rayt__check_tree(tree, count);
+    if (status == RAYT_OK) status = rayt__check_array("rays", rays, count, 16);
+    if (status == RAYT_OK) status = rayt__check_array("found", found, count, 8);
+    if (status != RAYT_OK || count == 0) return status;
+    if (tree->on_host) {
+        rayt__query_host(tree, rays, count, kind == RAYT_ANY, found);
+        return RAYT_OK;
+    }
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    status = rayt__check_device(tree);
+    if (status == RAYT_OK) {
+        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_rays, rayt__view(tree), rays,
+                                                   count, kind == RAYT_ANY, (int2 *)found));
+    }
+    return rayt__end(before, status);
+}
+
+RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
+                                       int *counts, int *lists, int capacity, rayt_stream stream)
+{
+    rayt_status status = rayt__check_tree(tree, count);
+    if (status == RAYT_OK) status = rayt__check_array("balls", balls, count, 16);
+    if (status == RAYT_OK) status = rayt__check_array("counts", counts, count, 4);
+    if (status == RAYT_OK && capacity < 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "capacity is negative: %d", capacity);
+    if (status == RAYT_OK && capacity > 0) status = rayt__check_array("lists", lists, count, 4);
+    if (status != RAYT_OK || count == 0) return status;
+    if (tree->on_host) {
+        rayt__tree_view view = rayt__view(tree);
+        for (int i = 0; i < count; i++) {
+            float4 point = make_float4(balls[i].x, balls[i].y, balls[i].z, balls[i].radius);
+            counts[i] = rayt__tree_within(view, point, lists + (size_t)i * capacity, capacity);
+        }
+        return RAYT_OK;
+    }
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    status = rayt__check_device(tree);
+    if (status == RAYT_OK) {
+        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_balls, rayt__view(tree),
+                                                   (const float4 *)balls, count, counts, lists,
+                                                   capacity));
+    }
+    return rayt__end(before, status);
 }
 #endif
 /* src/raytrace/give_back.h. Macros of the caller are as they were.

@@ -1,5 +1,6 @@
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: kernels/instances.h. Used by: functions.h, give_back.h, set_aside.h, host/, kernels/. */
+   Uses: kernels/instances.h.
+   Used by: functions.h, give_back.h, set_aside.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */

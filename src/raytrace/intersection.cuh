@@ -1,5 +1,5 @@
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: functions.h, host/, kernels/, trace/hit.cuh. */
+   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/build.h. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */

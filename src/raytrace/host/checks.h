@@ -1,5 +1,6 @@
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h. Used by: host/. */
+   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h.
+   Used by: host/, trace/host/build.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */

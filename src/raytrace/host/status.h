@@ -1,5 +1,6 @@
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h, kernels/instances.h. Used by: functions.h, host/, callers. */
+   Uses: config.h, types.h, kernels/instances.h.
+   Used by: functions.h, host/, trace/host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
