@@ -1,5 +1,5 @@
 /* src/raytrace/types.h. Statuses and kinds of memory.
-   Uses: nothing. Used by: functions.h, host/, trace/host/. */
+   Uses: nothing. Used by: functions.h, host/, trace/tree.h, trace/host/. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
 #define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */

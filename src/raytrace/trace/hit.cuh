@@ -196,6 +196,42 @@ static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, floa
     return rayt_root(ray, ball, b, discriminant, t);
 }
 
+/* How far a coordinate lies outside of an interval; less than 2^-38 is 0. */
+static __host__ __device__ __forceinline__ float rayt_outside(float a, float low, float high)
+{
+    float gap = fmaxf(rayt_sub(low, a), rayt_sub(a, high));
+    return gap < RAYT_TINY ? 0 : gap;
+}
+
+/* The largest square of a distance that counts as within `radius`; rounding is allowed for. */
+static __host__ __device__ __forceinline__ float rayt_reach(float radius)
+{
+    return radius > RAYT_TINY ? rayt_mul(rayt_mul(radius, radius), 1.000000953674316f) : 0;
+}
+
+/* Can anything be found about this point (x, y, z, and w for the radius)? */
+static __host__ __device__ __forceinline__ bool rayt_place(float4 point)
+{
+    return fabsf(point.x) <= RAYT_FAR && fabsf(point.y) <= RAYT_FAR && fabsf(point.z) <= RAYT_FAR &&
+           fabsf(point.w) <= RAYT_FAR;
+}
+
+/* Does the ball come within point.w of the point? Its centre must be within the sum of both radii,
+   and its own box within point.w: what HIT says of boxes makes that hold for every box around it.
+   The coordinates of the point have been through rayt_not_tiny. */
+static __host__ __device__ __forceinline__ bool rayt_within(float4 point, float4 ball)
+{
+    float fx = rayt_sub(point.x, ball.x), fy = rayt_sub(point.y, ball.y);
+    float fz = rayt_sub(point.z, ball.z), sum = rayt_add(point.w, ball.w);
+    float square = rayt_fma(fx, fx, rayt_fma(fy, fy, rayt_mul(fz, fz)));
+    if (!(sum > RAYT_TINY && square <= rayt_mul(sum, sum)) || !rayt_solid(ball)) return false;
+    fx = rayt_outside(point.x, rayt_low(ball.x, ball.w), rayt_high(ball.x, ball.w));
+    fy = rayt_outside(point.y, rayt_low(ball.y, ball.w), rayt_high(ball.y, ball.w));
+    fz = rayt_outside(point.z, rayt_low(ball.z, ball.w), rayt_high(ball.z, ball.w));
+    square = rayt_fma(fx, fx, rayt_fma(fy, fy, rayt_mul(fz, fz)));
+    return square <= rayt_reach(point.w);
+}
+
 /* Is a hit at t of sphere `index` before the best one so far? `found` is -1 if there is none yet:
    as an unsigned number it is above every index. */
 static __host__ __device__ __forceinline__ bool rayt_before(float t, int index, float best,

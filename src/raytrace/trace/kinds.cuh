@@ -1,5 +1,5 @@
 /* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
-   Uses: config.h, intersection.cuh, kernels/constant.cuh, hit.cuh, path.cuh.
+   Uses: config.h, intersection.cuh, kernels/constant.cuh, trace/.
    Used by: instances.h, kernel.cuh, trace/host/. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
 #define RAYT__PART_KINDS
@@ -78,6 +78,18 @@ static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *
             rayt__try(ray, balls[i], first + i, &found);
         __syncthreads(); /* everyone has read it before it is overwritten */
     }
+    return found;
+}
+
+/* The tree holds the spheres in an order of its own, and their indices. Of two spheres in the way of a
+   light it may find another one than a loop does: both are in the way. */
+static __host__ __device__ __forceinline__ int rayt__find_tree(const rayt__trace_view *view,
+                                                               bool wanted, bool any,
+                                                               rayt_unit_ray *ray)
+{
+    float t;
+    int found = wanted ? rayt__tree_nearest(view->tree, *ray, any, &t) : (int)RAYT__NO_SPHERE;
+    if (found >= 0) ray->t_max = t;
     return found;
 }
 

@@ -28,6 +28,8 @@ typedef struct rayt__trace_view {
     rayt_light light[RAYT_MOST_LIGHTS + 1];
     int sun; /* 1: the first of these is the sun, and x, y, z its direction */
     float3 sky_middle, sky_slope, ambient;
+    rayt__tree_view tree; /* of RAYT_TREE, and of rayt_trace_cpu if has_tree */
+    int has_tree;
 } rayt__trace_view;
 
 enum {
@@ -81,8 +83,8 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
 }
 
 /* Begins sample `sample` of a pixel of the image. */
-static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__trace_view *view, int column,
-                                                                 int row, int sample,
+static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__trace_view *view,
+                                                                 int column, int row, int sample,
                                                                  rayt__path *path)
 {
     uint3 name = rayt__hash((unsigned)column + view->seed[0], (unsigned)row + view->seed[1],
@@ -122,17 +124,16 @@ static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__tra
 }
 
 /* The vector from a point to a light. */
-static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__trace_view *view, int light,
-                                                                float3 point)
+static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__trace_view *view,
+                                                                int light, float3 point)
 {
     float3 place = make_float3(view->light[light].x, view->light[light].y, view->light[light].z);
     return view->sun && light == 0 ? place : rayt__along(-1, point, place);
 }
 
 /* The next ray of a path, and in *ground whether it meets the ground: its t_max is there then. */
-static __host__ __device__ __forceinline__ rayt_unit_ray rayt__next_ray(const rayt__trace_view *view,
-                                                                        const rayt__path *path,
-                                                                        bool *ground)
+static __host__ __device__ __forceinline__ rayt_unit_ray
+rayt__next_ray(const rayt__trace_view *view, const rayt__path *path, bool *ground)
 {
     float3 direction = path->direction;
     float t_max = 4 * RAYT_FAR;
@@ -174,8 +175,8 @@ static __host__ __device__ __forceinline__ void rayt__meet_ground(const rayt__tr
     met->colour = odd ? view->ground_colours[1] : view->ground_colours[0];
 }
 
-static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__trace_view *view, int found,
-                                                                  rayt_unit_ray ray,
+static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__trace_view *view,
+                                                                  int found, rayt_unit_ray ray,
                                                                   rayt__surface *met)
 {
     rayt_sphere sphere = view->spheres[found];
@@ -234,8 +235,8 @@ static __host__ __device__ __forceinline__ void rayt__leave(const rayt__surface 
 
 /* Goes on to the light `light` or the first after it that can shine on the path's place; when there
    is none, on to the next ray of the path. False: the path ends. */
-static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__trace_view *view, int light,
-                                                                 rayt__path *path)
+static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__trace_view *view,
+                                                                 int light, rayt__path *path)
 {
     bool last = light >= RAYT__LAST;
     if (last) light -= RAYT__LAST;

@@ -1,5 +1,5 @@
 /* src/raytrace/trace/types.h. Materials, lights, scenes, cameras: what rayt_trace takes.
-   Uses: intersection.cuh. Used by: functions.h, path.cuh, trace/host/. */
+   Uses: intersection.cuh, tree.h. Used by: functions.h, path.cuh, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_TRACE_TYPES)
 #define RAYT__PART_TRACE_TYPES
 /* ============================== TRACE: TYPES ================================================== */

@@ -15,6 +15,7 @@ enum { RAYT__MAX_CREW = 256 };
 static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bool any,
                                                 rayt_unit_ray *ray)
 {
+    if (view->has_tree) return rayt__find_tree(view, true, any, ray);
     int found = RAYT__NO_SPHERE;
     for (int i = 0; i < view->count && !(any && found >= 0); i++) {
         const rayt_sphere *sphere = &view->spheres[i];
@@ -69,6 +70,8 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
     rayt__trace_view view;
     rayt_status status = rayt__set_view(&view, scene, camera, quality, image, width, height);
     if (status != RAYT_OK || width == 0 || height == 0) return status;
+    if (scene->tree != NULL) status = rayt__set_tree(&view, scene, 1);
+    if (status != RAYT_OK) return status;
     rayt__crew crew = {&view, image, 0};
 #ifndef _WIN32
     pthread_t helpers[RAYT__MAX_CREW];

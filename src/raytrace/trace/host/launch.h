@@ -20,8 +20,8 @@ static inline rayt_status rayt__fill_table(const rayt__trace_view *view, cudaStr
 }
 
 /* The rows first_row .. first_row + rows - 1 of the view, to `band`: at most 2^30 tiles. */
-static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace_view *view, uchar4 *band,
-                                             cudaStream_t stream)
+static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace_view *view,
+                                             uchar4 *band, cudaStream_t stream)
 {
     int across = (view->width - 1) / RAYT__TRACE_EDGE + 1;
     int down = (view->rows - 1) / RAYT__TRACE_EDGE + 1;
@@ -33,13 +33,15 @@ static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_readonly, *view, band));
     case RAYT_CONSTANT:
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_constant, *view, band));
+    case RAYT_TREE:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
     default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));
     }
 }
 
 /* All rows of the view, in as many launches as that takes. */
-static inline rayt_status rayt__trace_view(rayt_where where, rayt__trace_view *view, unsigned char *band,
-                                           cudaStream_t stream)
+static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *view,
+                                           unsigned char *band, cudaStream_t stream)
 {
     int first_row = view->first_row, rows = view->rows;
     int most = (1 << 30) / ((view->width - 1) / RAYT__TRACE_EDGE + 1);

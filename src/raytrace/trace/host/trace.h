@@ -1,5 +1,5 @@
 /* src/raytrace/trace/host/trace.h. Pictures by a camera: on the device, and from host memory.
-   Uses: config.h, intersection.cuh, types.h, host/, trace/, launch.h, view.h.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/, trace/host/.
    Used by: functions.h, callers. */
 #if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE)
 #define RAYT__PART_TRACE
@@ -24,10 +24,14 @@ RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
     if ((size_t)image % 4 != 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "the image is not aligned to 4 bytes");
     if (width == 0 || height == 0) return RAYT_OK;
+    if (where == RAYT_TREE) status = rayt__set_tree(&view, scene, 0);
+    if (status != RAYT_OK) return status;
     cudaError_t before;
     status = rayt__begin(&before);
     if (status != RAYT_OK) return status;
-    return rayt__end(before, rayt__trace_view(where, &view, image, stream));
+    if (where == RAYT_TREE) status = rayt__check_device(scene->tree);
+    if (status == RAYT_OK) status = rayt__trace_rows(where, &view, image, stream);
+    return rayt__end(before, status);
 }
 
 /* Device memory of rayt_trace_host. */
@@ -35,6 +39,7 @@ typedef struct rayt__traced {
     rayt_sphere *spheres;
     rayt_material *materials;
     unsigned char *band;
+    rayt_tree tree;
 } rayt__traced;
 
 static inline rayt_status rayt__copy_scene(const rayt_scene *scene, rayt__traced *memory)
@@ -61,7 +66,7 @@ static inline rayt_status rayt__copy_scene(const rayt_scene *scene, rayt__traced
 
 /* Rows of a band of rayt_trace_host: at most 64 MB, and some 2^33 tests if a path has 4 rays. A
    tree makes some 100 tests of many spheres. */
-static inline int rayt__trace_rows(rayt_where where, const rayt__trace_view *view)
+static inline int rayt__trace_band(rayt_where where, const rayt__trace_view *view)
 {
     double tests = view->count + 10.0;
     if (where == RAYT_TREE && tests > 100) tests = 100;
@@ -86,12 +91,16 @@ RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
     cudaError_t before;
     status = rayt__begin(&before);
     if (status != RAYT_OK) return status;
-    rayt__traced memory = {NULL, NULL, NULL};
+    rayt__traced memory;
+    memset(&memory, 0, sizeof memory);
     size_t row_bytes = (size_t)width * 4;
-    int most = rayt__trace_rows(where, &view);
+    int most = rayt__trace_band(where, &view);
     status = rayt__copy_scene(scene, &memory);
     view.spheres = memory.spheres;
     view.materials = memory.materials;
+    if (status == RAYT_OK && where == RAYT_TREE)
+        status = rayt_build(&memory.tree, memory.spheres, scene->count, 0);
+    if (status == RAYT_OK && where == RAYT_TREE) view.tree = rayt__view(&memory.tree);
     if (status == RAYT_OK)
         status = rayt__cuda(cudaMalloc((void **)&memory.band, row_bytes * (size_t)most),
                             "cudaMalloc for the image");
@@ -99,7 +108,7 @@ RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
         int rows = height - done < most ? height - done : most;
         view.first_row = done;
         view.rows = rows;
-        status = rayt__trace_view(where, &view, memory.band, 0);
+        status = rayt__trace_rows(where, &view, memory.band, 0);
         if (status == RAYT_OK)
             status = rayt__cuda(cudaMemcpy(image + (size_t)done * row_bytes, memory.band,
                                            (size_t)rows * row_bytes, cudaMemcpyDeviceToHost),
@@ -107,6 +116,7 @@ RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
         done += rows;
         if (status == RAYT_OK && progress) progress(done, height, context);
     }
+    if (memory.tree.memory != NULL) cudaFree(memory.tree.memory);
     cudaFree(memory.spheres); /* of NULL: nothing; an error here would only repeat an earlier one */
     cudaFree(memory.materials);
     cudaFree(memory.band);

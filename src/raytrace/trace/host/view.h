@@ -1,5 +1,6 @@
 /* src/raytrace/trace/host/view.h. From a scene, a camera and a quality to what kernels take.
-   Uses: config.h, intersection.cuh, types.h, host/, trace/. Used by: cpu.h, trace.h. */
+   Uses: config.h, intersection.cuh, types.h, host/, trace/, build.h, query.h.
+   Used by: cpu.h, trace.h. */
 #if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_VIEW)
 #define RAYT__PART_VIEW
 /* ============================== TRACE: VIEW =================================================== */
@@ -111,7 +112,8 @@ static inline int rayt__normalise(float3 *vector)
 }
 
 /* The camera's axes and its lens. `height`: of the image, which the field of view spans. */
-static inline rayt_status rayt__set_camera(rayt__trace_view *view, const rayt_camera *camera, int height)
+static inline rayt_status rayt__set_camera(rayt__trace_view *view, const rayt_camera *camera,
+                                           int height)
 {
     if (camera == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "camera is NULL");
     rayt_status status =
@@ -123,7 +125,8 @@ static inline rayt_status rayt__set_camera(rayt__trace_view *view, const rayt_ca
         status = rayt__check_number("field_of_view", camera->field_of_view, 0.01f, 179);
     if (status == RAYT_OK) status = rayt__check_number("aperture", camera->aperture, 0, RAYT_FAR);
     if (status == RAYT_OK && camera->aperture > 0)
-        status = rayt__check_number("focus_distance", camera->focus_distance, 1e-6f, RAYT_FAR);
+        status = rayt__check_number("focus_distance", camera->focus_distance,
+                                    fmaxf(1e-6f, rayt_mul(1e-6f, camera->aperture)), RAYT_FAR);
     if (status != RAYT_OK) return status;
     float3 up = rayt__vector(camera->up);
     view->origin = rayt__vector(camera->position);
@@ -216,6 +219,26 @@ static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality 
     for (int n = 0; n < 255; n++) /* byte n + 1 begins half-way */
         view->thresholds[n] =
             (unsigned)ceil(white * rayt__power((n + 0.5) / 255, (double)quality->gamma));
+}
+
+/* The tree of a scene, on the device or on the host. */
+static inline rayt_status rayt__set_tree(rayt__trace_view *view, const rayt_scene *scene,
+                                         int on_host)
+{
+    const rayt_tree *tree = scene->tree;
+    if (tree == NULL)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the scene's tree is NULL: rayt_build makes one");
+    rayt_status status = rayt__check_tree(tree, scene->count);
+    if (status != RAYT_OK) return status;
+    if (tree->count != scene->count)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the tree is of %d spheres, the scene has %d",
+                          tree->count, scene->count);
+    if (!tree->on_host != !on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the tree is in memory of the %s, not of the %s",
+                          on_host ? "device" : "host", on_host ? "host" : "device");
+    view->tree = rayt__view(tree);
+    view->has_tree = 1;
+    return RAYT_OK;
 }
 
 /* Checks all that functions of tracing have in common, and fills *view. */
