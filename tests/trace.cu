@@ -9,7 +9,8 @@
 enum { GUARD = 64, MOST = 1300 }; /* more than the constant table holds */
 static rayt_sphere spheres[MOST];
 static rayt_material materials[MOST];
-static const rayt_where kinds[] = {RAYT_GLOBAL, RAYT_READONLY, RAYT_CONSTANT, RAYT_SHARED};
+static const rayt_where kinds[] = {RAYT_GLOBAL, RAYT_READONLY, RAYT_CONSTANT, RAYT_SHARED,
+                                   RAYT_TREE};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static float within(float low, float high)
@@ -114,6 +115,12 @@ static int traces(rayt_where where, const rayt_scene *scene, const rayt_camera *
         good = cudaMemcpy(material, scene->materials, sizeof *materials * count,
                           cudaMemcpyHostToDevice) == cudaSuccess;
     there.spheres = (const rayt_sphere *)ball;
+    rayt_tree tree;
+    memset(&tree, 0, sizeof tree);
+    if (where == RAYT_TREE) {
+        good = good && rayt_build(&tree, there.spheres, count, 0) == RAYT_OK;
+        there.tree = &tree;
+    }
     there.materials = scene->materials ? (const rayt_material *)material : NULL;
     if (good && rayt_trace(where, &there, camera, quality, device + GUARD + shift, width, height,
                            0) != RAYT_OK) {
@@ -131,6 +138,7 @@ static int traces(rayt_where where, const rayt_scene *scene, const rayt_camera *
     cudaFree(device);
     cudaFree(ball);
     cudaFree(material);
+    good &= rayt_tree_free(&tree) == RAYT_OK;
     free(host);
     return good;
 }
@@ -142,6 +150,18 @@ static void agrees(const char *name, const rayt_scene *scene, const rayt_camera 
     int good = 1;
     for (int k = 0; k < KINDS; k++)
         good &= traces(kinds[k], scene, camera, quality, width, height, 4 * (k % 4), expected);
+    rayt_tree tree;
+    rayt_scene with_tree = *scene;
+    memset(&tree, 0, sizeof tree);
+    with_tree.tree = &tree;
+    if (rayt_build_host(&tree, scene->spheres, scene->count) != RAYT_OK) good = 0;
+    unsigned char *image = cpu_image(&with_tree, camera, quality, width, height);
+    if (memcmp(image, expected, (size_t)width * height * 4) != 0) {
+        tap_note("the CPU with a tree gives other bytes");
+        good = 0;
+    }
+    rayt_tree_free(&tree);
+    free(image);
     tap_ok(good, "%s: %d spheres, %d x %d, %d samples, depth %d: the bytes of the CPU", name,
            scene->count, width, height, quality->samples, quality->depth);
     free(expected);
@@ -436,17 +456,17 @@ static void reference(void)
     for (int i = 0; i < 30; i++)
         materials[i].kind = i % 3 ? RAYT_MATT : RAYT_MIRROR, materials[i].fuzz = 0;
     scene.ground_material.kind = RAYT_MIRROR;
-    is_as_reference("mirrors", &scene, &camera, &quality, 80, 60, 0.55, 0.01);
+    is_as_reference("mirrors", &scene, &camera, &quality, 80, 60, 0.55, 0.005);
     quality = plain_quality(1, 4);
     for (int i = 0; i < 30; i++) materials[i].kind = i % 2 ? RAYT_GLASS : RAYT_DIFFUSE;
-    is_as_reference("glass and diffuse", &scene, &camera, &quality, 80, 60, 0.6, 0.03);
+    is_as_reference("glass and diffuse", &scene, &camera, &quality, 80, 60, 0.6, 0.005);
     scene = random_scene(30);
     quality = plain_quality(3, 3);
     quality.seed = 77;
     quality.gamma = 2.2f;
     camera.aperture = 0.2f, camera.focus_distance = 8;
     is_as_reference("all materials, a lens, samples, gamma 2.2", &scene, &camera, &quality, 60, 45,
-                    0.6, 0.03);
+                    0.6, 0.005);
 }
 
 /* ---- known cases --------------------------------------------------------------------------------- */
@@ -538,8 +558,7 @@ static void random_vectors(void)
         float3 v = rayt__on_sphere(bits.x, bits.y);
         const double all[3] = {v.x, v.y, v.z};
         for (int i = 0; i < 3; i++) sum[i] += all[i], square[i] += all[i] * all[i];
-        length = fmax(length, fabs(sqrt(square[0] + square[1] + square[2]) * 0 +
-                                   sqrt(all[0] * all[0] + all[1] * all[1] + all[2] * all[2]) - 1));
+        length = fmax(length, fabs(sqrt(all[0] * all[0] + all[1] * all[1] + all[2] * all[2]) - 1));
     }
     tap_ok(worst < 1.5e-7, "cosine and sine: within %.2g", worst);
     double off = 0;
@@ -610,8 +629,8 @@ static void tones(void)
     rayt_quality most = plain_quality(65536, 1);
     for (int c = 0; c < 3; c++) scene.sky_bottom[c] = scene.sky_top[c] = 0.25f * (float)(c + 1);
     scene.sky_bottom[2] = scene.sky_top[2] = 1e6f;
-    tap_ok(rayt_trace_cpu(&scene, &camera, &most, pixel, 1, 1) == RAYT_OK && pixel[0] == 64 &&
-               pixel[1] == 128 && pixel[2] == 255,
+    rayt_status status = rayt_trace_cpu(&scene, &camera, &most, pixel, 1, 1);
+    tap_ok(status == RAYT_OK && pixel[0] == 64 && pixel[1] == 128 && pixel[2] == 255,
            "65536 samples, one component far too bright: %d %d %d", pixel[0], pixel[1], pixel[2]);
 }
 
@@ -676,7 +695,7 @@ static void callers(void)
 {
     static caller all[6]; /* one table of constants: one of them may use it */
     static const rayt_where ways[6] = {RAYT_WHERE_COUNT, RAYT_GLOBAL, RAYT_SHARED,
-                                       RAYT_CONSTANT,    RAYT_SHARED, RAYT_WHERE_COUNT};
+                                       RAYT_CONSTANT,    RAYT_TREE,   RAYT_WHERE_COUNT};
     pthread_t threads[6];
     rayt_scene scene = random_scene(50);
     int good = 1;
@@ -796,6 +815,31 @@ static void refusals(void)
            strstr(rayt_last_error(), "RAYT_TREE") &&
            strcmp(rayt_where_string(RAYT_TREE), "tree") == 0;
     tap_ok(good, "kinds of memory that a function does not have: %s", rayt_last_error());
+    static rayt_tree there, here, none;
+    void *device = NULL;
+    good = cudaMalloc(&device, sizeof spheres) == cudaSuccess &&
+           cudaMemcpy(device, spheres, sizeof spheres, cudaMemcpyHostToDevice) == cudaSuccess &&
+           rayt_build(&there, (const rayt_sphere *)device, 3, 0) == RAYT_OK &&
+           rayt_build_host(&here, spheres, 3) == RAYT_OK;
+    tap_ok(good && rayt_trace(RAYT_TREE, &s, &c, &q, image, 4, 4, 0) == bad, "no tree: %s",
+           rayt_last_error());
+    s.tree = &none;
+    tap_ok(rayt_trace(RAYT_TREE, &s, &c, &q, image, 4, 4, 0) == bad &&
+               rayt_trace_cpu(&s, &c, &q, image, 4, 4) == bad,
+           "an empty tree: %s", rayt_last_error());
+    s.tree = &here;
+    tap_ok(rayt_trace(RAYT_TREE, &s, &c, &q, image, 4, 4, 0) == bad, "a tree of the host: %s",
+           rayt_last_error());
+    s.tree = &there;
+    tap_ok(rayt_trace_cpu(&s, &c, &q, image, 4, 4) == bad, "a tree of the device: %s",
+           rayt_last_error());
+    s.count = 2;
+    tap_ok(rayt_trace(RAYT_TREE, &s, &c, &q, image, 4, 4, 0) == bad, "a tree of another count: %s",
+           rayt_last_error());
+    s = good_scene;
+    rayt_tree_free(&there);
+    rayt_tree_free(&here);
+    cudaFree(device);
     good = rayt_trace_cpu(&s, &c, &q, NULL, 0, 4) == RAYT_OK &&
            rayt_trace(RAYT_SHARED, &s, &c, &q, NULL, 4, 0, 0) == RAYT_OK &&
            rayt_trace_host(RAYT_SHARED, &s, &c, &q, NULL, 0, 0, NULL, NULL) == RAYT_OK;
