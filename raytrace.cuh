@@ -57,6 +57,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
+     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said below
      RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
@@ -86,14 +87,15 @@
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals
-     INTERSECTION (the records, the arithmetic), TYPES, DECLARATIONS
+     INTERSECTION (the records, the arithmetic), HIT (rays at any angle), TYPES, DECLARATIONS
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: kernels/instances.h. Used by: functions.h, give_back.h, set_aside.h, host/, kernels/. */
+   Uses: kernels/instances.h.
+   Used by: functions.h, give_back.h, set_aside.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -153,6 +155,10 @@
 #include <string.h>
 #ifndef _WIN32
 #include <sys/stat.h>
+#ifdef RAYT_WITH_TRACE
+#include <pthread.h>
+#include <unistd.h>
+#endif
 #endif
 #endif
 
@@ -177,12 +183,18 @@
 #ifdef RAYT_EXTERN
 #define RAYT__HAS_EXTERN
 #endif
+#ifdef RAYT_WITH_TRACE
+#define RAYT__HAS_TRACE
+#endif
 #else
 #if defined(RAYT_IMPLEMENTATION) && !defined(RAYT__HAS_IMPLEMENTATION)
 #error "raytrace.cuh: RAYT_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
 #if defined(RAYT_EXTERN) && !defined(RAYT__HAS_EXTERN)
 #error "raytrace.cuh: RAYT_EXTERN must be defined before the first #include of this file"
+#endif
+#if defined(RAYT_WITH_TRACE) && !defined(RAYT__HAS_TRACE)
+#error "raytrace.cuh: RAYT_WITH_TRACE must be defined before the first #include of this file"
 #endif
 #endif
 /* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
@@ -205,7 +217,7 @@
 #define RAYT__WORDS(_) \
     _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
     _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(half) _(height) _(i) _(k) _(min) _(n) _(p) \
-    _(r) _(rows) _(s) _(size) _(tile) _(w) _(width) _(x) _(y) _(z)
+    _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -238,10 +250,12 @@ RAYT__WORDS(RAYT__PUSH)
 #undef min
 #undef n
 #undef p
+#undef q
 #undef r
 #undef rows
 #undef s
 #undef size
+#undef t
 #undef tile
 #undef w
 #undef width
@@ -263,7 +277,7 @@ RAYT__WORDS(RAYT__PUSH)
 #endif
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: functions.h, host/, kernels/. */
+   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
@@ -295,9 +309,21 @@ typedef struct RAYT_ALIGN rayt_sphere {
 /* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
    instruction that rounds once instead of twice. They do so here and not there: images would differ
    in a few bytes. On the device the intrinsics are exempt from that. On the host a value that has
-   been through a volatile variable is a rounded float, under any optimisation and on any unit. */
+   been through a volatile variable is a rounded float, under any optimisation and on any unit. Where
+   units are known to round to float, a statement that may change the register does as well: the
+   compiler cannot look through it, and nothing goes to memory. */
 #ifdef __CUDA_ARCH__
 #define RAYT_ROUND(on_device, on_host) return on_device
+#elif defined(__GNUC__) && defined(__x86_64__) && defined(__SSE_MATH__)
+#define RAYT_ROUND(on_device, on_host) \
+    float rounded = on_host;           \
+    __asm__("" : "+x"(rounded));       \
+    return rounded
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define RAYT_ROUND(on_device, on_host) \
+    float rounded = on_host;           \
+    __asm__("" : "+w"(rounded));       \
+    return rounded
 #else
 #define RAYT_ROUND(on_device, on_host) \
     volatile float rounded = on_host;  \
@@ -367,8 +393,316 @@ static __host__ __device__ __forceinline__ uchar4 rayt_shade(float dz, float rad
 #endif
 /* END OF INTERSECTION */
 #endif
+/* src/raytrace/trace/hit.cuh. A ray at any angle, and what a hit of a sphere is.
+   Uses: intersection.cuh. Used by: trace/, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_HIT)
+#define RAYT__PART_HIT
+/* ============================== HIT =========================================================== */
+/* A ray at any angle, and the arithmetic of its hit with a sphere: the same text for every kind of
+   memory, for the tree and for the CPU.
+
+   To paste: section INTERSECTION, then everything from here to END OF HIT. */
+
+/* One ray. Distances are lengths, in the unit of the spheres; the direction may have any length
+   from 1e-18 to 1e18. The two halves of the record are one 16-byte load each. */
+typedef struct RAYT_ALIGN rayt_ray {
+    float x, y, z;    /* origin */
+    float t_min;      /* nearest distance that counts; below 2^-38 it is taken as 0 */
+    float dx, dy, dz; /* direction */
+    float t_max;      /* farthest distance that counts; at least 2^-38, may be infinite */
+} rayt_ray;
+
+#if defined(__CUDACC__) && !defined(RAYT_EXTERN)
+/* WHAT A HIT IS, so that a tree can never change it
+
+   With f = origin - centre and a unit direction d, b = -f.d is the distance to the point nearest to
+   the centre, and l = f + b d leads from the centre to that point. Haines, Guenther and
+   Akenine-Moeller ("Precision Improvements for Ray/Sphere Intersection", Ray Tracing Gems, 2019,
+   chapter 7) take rr - l.l as the discriminant: it loses no digits where the sphere is far away.
+   The roots are q = b + sign(b) sqrt(discriminant) and (f.f - rr) / q, without cancellation.
+   The nearer root counts, or the farther one if the nearer lies before t_min: the ray begins inside.
+
+   A sphere is hit if three conditions hold, in the arithmetic written here:
+     1. the discriminant is above 2^-100;
+     2. [enter, exit] is not empty: the part of the ray in the sphere's own box, that is centre -
+        radius to centre + radius on each axis, rounded outwards;
+     3. t, the root moved into [enter, exit], is within [t_min, t_max].
+   A ray has one nearest hit: the least t, and of equal ones the lowest index.
+
+   Then a tree finds what a loop over all spheres finds, bit for bit. Rounding is monotonic: a <= b
+   gives round(a - o) <= round(b - o), and likewise for products with a positive number. A box that
+   contains the sphere's own box, put through the same operations, therefore has an interval that
+   contains [enter, exit], and with it t. A tree may pass over a box if its interval is empty, ends
+   before t_min or begins beyond the best t so far. None of that can be true of a box that holds the
+   nearest hit. Where a tree rounds otherwise, it has to widen the interval by a bound of its error.
+
+   Inverse directions are finite: components below 2^-37 are 2^-37 for the boxes. The exit has 2^-21
+   of itself added (M. Pharr, W. Jakob, G. Humphreys, "Physically Based Rendering", 2023, 6.8.2), so
+   that a ray which meets the box in exact arithmetic is not lost to rounding.
+
+   RANGES. Radii 2^-20 to 1e18, |coordinates| up to 1e18, else a sphere is never hit and a ray never
+   hits. Then |f| < 3.5e18, |l| < 1e19 and all squares are below 3.4e38: nothing overflows.
+   No subnormal number matters, either, so that -ftz=true (-use_fast_math) changes nothing.
+   Coordinates of an origin are at least 2^-38, components of d are 0 or at least 2^-37. Hence a
+   difference f is 0 or at least 2^-62, its square is normal, and so are sums of two products with d.
+   Where terms of a sum cancel almost wholly, less than 2^-100 is taken as 0. */
+#define RAYT_TINY   3.637978807091713e-12f /* 2^-38 */
+#define RAYT_CANCEL 7.888609052210118e-31f /* 2^-100 */
+
+/* A ray that is ready: checked, of unit direction, with inverse components for boxes. */
+typedef struct rayt_unit_ray {
+    float x, y, z;
+    float dx, dy, dz;
+    float ix, iy, iz; /* 1 / dx, 1 / dy, 1 / dz; finite and not 0 */
+    float t_min, t_max;
+} rayt_unit_ray;
+
+/* a * b + c, rounded once. */
+static __host__ __device__ __forceinline__ float rayt_fma(float a, float b, float c)
+{
+#ifdef __CUDA_ARCH__
+    return __fmaf_rn(a, b, c);
+#else
+    return fmaf(a, b, c);
+#endif
+}
+
+/* A coordinate of an origin, not nearer to 0 than 2^-38. */
+static __host__ __device__ __forceinline__ float rayt_not_tiny(float a)
+{
+    return fabsf(a) < RAYT_TINY ? RAYT_TINY : a;
+}
+
+/* A component of a direction, as a part of the largest one. */
+static __host__ __device__ __forceinline__ float rayt_part_of(float a, float largest)
+{
+    float part = rayt_div(a, largest);
+    return fabsf(part) < 4 * RAYT_TINY ? 0 : part;
+}
+
+static __host__ __device__ __forceinline__ float rayt_inverse(float a)
+{
+    float least = a < 0 ? -2 * RAYT_TINY : 2 * RAYT_TINY;
+    return rayt_div(1, fabsf(a) < 2 * RAYT_TINY ? least : a);
+}
+
+/* 0 for what remains where terms have cancelled. */
+static __host__ __device__ __forceinline__ float rayt_remainder(float a)
+{
+    return fabsf(a) < RAYT_CANCEL ? 0 : a;
+}
+
+/* The ray made ready. One that cannot hit anything has t_max = -1: its origin, direction or
+   distances are NaN, out of range, or the direction is 0. */
+static __host__ __device__ __forceinline__ rayt_unit_ray rayt_ready(rayt_ray ray)
+{
+    rayt_unit_ray unit;
+    float ax = fabsf(ray.dx), ay = fabsf(ray.dy), az = fabsf(ray.dz);
+    float largest = ax > ay ? ax : ay;
+    if (az > largest) largest = az;
+    /* comparisons with NaN are false */
+    bool good = ax <= RAYT_FAR && ay <= RAYT_FAR && az <= RAYT_FAR && largest >= 1e-18f &&
+                fabsf(ray.x) <= RAYT_FAR && fabsf(ray.y) <= RAYT_FAR && fabsf(ray.z) <= RAYT_FAR &&
+                ray.t_min <= 8 * RAYT_FAR && ray.t_max >= RAYT_TINY;
+    if (!good) largest = 1;
+    float dx = rayt_part_of(good ? ray.dx : 1, largest);
+    float dy = rayt_part_of(good ? ray.dy : 0, largest);
+    float dz = rayt_part_of(good ? ray.dz : 0, largest);
+    float length = rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz))));
+    unit.x = rayt_not_tiny(good ? ray.x : 0);
+    unit.y = rayt_not_tiny(good ? ray.y : 0);
+    unit.z = rayt_not_tiny(good ? ray.z : 0);
+    unit.dx = rayt_div(dx, length);
+    unit.dy = rayt_div(dy, length);
+    unit.dz = rayt_div(dz, length);
+    unit.ix = rayt_inverse(unit.dx);
+    unit.iy = rayt_inverse(unit.dy);
+    unit.iz = rayt_inverse(unit.dz);
+    unit.t_min = good && ray.t_min > RAYT_TINY ? ray.t_min : 0;
+    unit.t_max = good ? ray.t_max : -1;
+    return unit;
+}
+
+/* Can rays at any angle hit this ball (x, y, z, and w for the radius) at all? */
+static __host__ __device__ __forceinline__ bool rayt_solid(float4 ball)
+{
+    return rayt_valid(ball) && fabsf(ball.x) <= RAYT_FAR && fabsf(ball.y) <= RAYT_FAR;
+}
+
+/* The edges of a ball's own box on one axis. Half a unit in the last place is lost in `edge`; 2^-23
+   of it is at least one such unit. */
+static __host__ __device__ __forceinline__ float rayt_low(float centre, float radius)
+{
+    float edge = rayt_sub(centre, radius);
+    return rayt_sub(edge, rayt_mul(fabsf(edge), 1.1920928955078125e-7f));
+}
+
+static __host__ __device__ __forceinline__ float rayt_high(float centre, float radius)
+{
+    float edge = rayt_add(centre, radius);
+    return rayt_add(edge, rayt_mul(fabsf(edge), 1.1920928955078125e-7f));
+}
+
+/* Narrows [*enter, *exit] to what lies between two planes across one axis. */
+static __host__ __device__ __forceinline__ void rayt_slab(float low, float high, float origin,
+                                                          float inverse, float *enter, float *exit)
+{
+    float at_low = rayt_mul(rayt_sub(low, origin), inverse);
+    float at_high = rayt_mul(rayt_sub(high, origin), inverse);
+    *enter = fmaxf(*enter, fminf(at_low, at_high));
+    *exit = fminf(*exit, fmaxf(at_low, at_high));
+}
+
+/* What is left to do for a ball that meets condition 1: conditions 2 and 3. */
+static __host__ __device__ __forceinline__ bool rayt_root(rayt_unit_ray ray, float4 ball, float b,
+                                                          float discriminant, float *t)
+{
+    if (!rayt_solid(ball)) return false;
+    float enter = -RAYT_FAR * 4, exit = RAYT_FAR * 8;
+    rayt_slab(rayt_low(ball.x, ball.w), rayt_high(ball.x, ball.w), ray.x, ray.ix, &enter, &exit);
+    rayt_slab(rayt_low(ball.y, ball.w), rayt_high(ball.y, ball.w), ray.y, ray.iy, &enter, &exit);
+    rayt_slab(rayt_low(ball.z, ball.w), rayt_high(ball.z, ball.w), ray.z, ray.iz, &enter, &exit);
+    exit = rayt_mul(exit, 1.000000476837158203125f); /* 1 + 2^-21 */
+    if (!(enter <= exit)) return false;
+
+    float fx = rayt_sub(ray.x, ball.x), fy = rayt_sub(ray.y, ball.y), fz = rayt_sub(ray.z, ball.z);
+    float c = rayt_remainder(rayt_fma(fy, fy, rayt_fma(fz, fz, rayt_mul(ball.w, -ball.w))));
+    c = rayt_remainder(rayt_fma(fx, fx, c));
+    b = rayt_remainder(b);
+    float half = rayt_sqrt(discriminant);
+    float q = b < 0 ? rayt_sub(b, half) : rayt_add(b, half);
+    float other = rayt_div(c, q);
+    float near_root = b < 0 ? q : other, far_root = b < 0 ? other : q;
+    *t = fminf(fmaxf(near_root, enter), exit);
+    if (*t < ray.t_min) *t = fminf(fmaxf(far_root, enter), exit);
+    return *t >= ray.t_min && *t <= ray.t_max;
+}
+
+/* Does the ray hit the ball (x, y, z, and w for the radius)? Then *t is the distance. Nearly all
+   tests end at the discriminant, after 14 operations. */
+static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, float4 ball, float *t)
+{
+    float fx = rayt_sub(ray.x, ball.x), fy = rayt_sub(ray.y, ball.y), fz = rayt_sub(ray.z, ball.z);
+    float b = -rayt_fma(fx, ray.dx, rayt_add(rayt_mul(fy, ray.dy), rayt_mul(fz, ray.dz)));
+    float lx = rayt_fma(b, ray.dx, fx), ly = rayt_fma(b, ray.dy, fy), lz = rayt_fma(b, ray.dz, fz);
+    float discriminant = rayt_mul(ball.w, ball.w);
+    discriminant = rayt_fma(-lx, lx, rayt_fma(-ly, ly, rayt_fma(-lz, lz, discriminant)));
+    if (!(discriminant > RAYT_CANCEL)) return false; /* also if something is NaN */
+    return rayt_root(ray, ball, b, discriminant, t);
+}
+
+/* How far a coordinate lies outside of an interval; less than 2^-38 is 0. */
+static __host__ __device__ __forceinline__ float rayt_outside(float a, float low, float high)
+{
+    float gap = fmaxf(rayt_sub(low, a), rayt_sub(a, high));
+    return gap < RAYT_TINY ? 0 : gap;
+}
+
+/* The largest square of a distance that counts as within `radius`; rounding is allowed for. */
+static __host__ __device__ __forceinline__ float rayt_reach(float radius)
+{
+    return radius > RAYT_TINY ? rayt_mul(rayt_mul(radius, radius), 1.000000953674316f) : 0;
+}
+
+/* Can anything be found about this point (x, y, z, and w for the radius)? */
+static __host__ __device__ __forceinline__ bool rayt_place(float4 point)
+{
+    return fabsf(point.x) <= RAYT_FAR && fabsf(point.y) <= RAYT_FAR && fabsf(point.z) <= RAYT_FAR &&
+           fabsf(point.w) <= RAYT_FAR;
+}
+
+/* Does the ball come within point.w of the point? Its centre must be within the sum of both radii,
+   and its own box within point.w: what HIT says of boxes makes that hold for every box around it.
+   The coordinates of the point have been through rayt_not_tiny. */
+static __host__ __device__ __forceinline__ bool rayt_within(float4 point, float4 ball)
+{
+    float fx = rayt_sub(point.x, ball.x), fy = rayt_sub(point.y, ball.y);
+    float fz = rayt_sub(point.z, ball.z), sum = rayt_add(point.w, ball.w);
+    float square = rayt_fma(fx, fx, rayt_fma(fy, fy, rayt_mul(fz, fz)));
+    if (!(sum > RAYT_TINY && square <= rayt_mul(sum, sum)) || !rayt_solid(ball)) return false;
+    fx = rayt_outside(point.x, rayt_low(ball.x, ball.w), rayt_high(ball.x, ball.w));
+    fy = rayt_outside(point.y, rayt_low(ball.y, ball.w), rayt_high(ball.y, ball.w));
+    fz = rayt_outside(point.z, rayt_low(ball.z, ball.w), rayt_high(ball.z, ball.w));
+    square = rayt_fma(fx, fx, rayt_fma(fy, fy, rayt_mul(fz, fz)));
+    return square <= rayt_reach(point.w);
+}
+
+/* Is a hit at t of sphere `index` before the best one so far? `found` is -1 if there is none yet:
+   as an unsigned number it is above every index. */
+static __host__ __device__ __forceinline__ bool rayt_before(float t, int index, float best,
+                                                            int found)
+{
+    return t < best || (t == best && (unsigned)index < (unsigned)found);
+}
+#endif
+/* END OF HIT */
+#endif
+/* src/raytrace/trace/types.h. Materials, lights, scenes, cameras: what rayt_trace takes.
+   Uses: intersection.cuh, tree.h. Used by: functions.h, path.cuh, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_TRACE_TYPES)
+#define RAYT__PART_TRACE_TYPES
+/* ============================== TRACE: TYPES ================================================== */
+/* What becomes of light at a surface. Its colour is that of the sphere. */
+typedef enum rayt_kind {
+    RAYT_MATT = 0, /* lit by sun, lights and ambient light; a path of light ends there */
+    RAYT_DIFFUSE,  /* lit by sun and lights, and by all that is around: a path goes on anywhere */
+    RAYT_MIRROR,   /* reflects */
+    RAYT_GLASS,    /* reflects and refracts */
+    RAYT_KIND_COUNT
+} rayt_kind;
+
+/* The surface of one sphere; 16 bytes. A kind that is none counts as RAYT_MATT. */
+typedef struct RAYT_ALIGN rayt_material {
+    int kind;    /* a rayt_kind */
+    float fuzz;  /* RAYT_MIRROR: 0 reflects exactly, 1 is satin; clamped to 0 .. 1 */
+    float index; /* RAYT_GLASS: of refraction, inside relative to outside: glass in air has 1.5 */
+    float unused;
+} rayt_material;
+
+/* A light, and the point or the direction that it comes from. Colours of lights are those that a
+   white RAYT_MATT surface facing the light has, of point lights at a distance of 1. */
+typedef struct rayt_light {
+    float x, y, z;
+    float r, g, b; /* 0 or more; 1 is white */
+} rayt_light;
+
+enum { RAYT_MOST_LIGHTS = 4 };
+
+/* All members may be 0: then nothing is there and all is black. The y axis points upwards. */
+typedef struct rayt_scene {
+    const rayt_sphere *spheres;     /* `count` of them */
+    const rayt_material *materials; /* one a sphere; NULL: all are RAYT_MATT */
+    int count;
+    const struct rayt_tree *tree; /* of the same spheres, from rayt_build; for RAYT_TREE */
+    int ground;                   /* 1: a plane at y = ground_height, with squares of two colours */
+    float ground_height, ground_square; /* the latter: their edge; 0 for one colour, the first */
+    float ground_colours[2][3];
+    rayt_material ground_material;
+    rayt_light sun; /* infinitely far; x, y, z: the direction towards it, of any length */
+    int light_count;
+    rayt_light lights[RAYT_MOST_LIGHTS]; /* points; light falls off with the square of distance */
+    float sky_bottom[3], sky_top[3];     /* seen by rays straight down and up, mixed between */
+    float ambient[3];                    /* light on RAYT_MATT surfaces, from nowhere */
+} rayt_scene;
+
+/* field_of_view 0: parallel rays, one unit of length a pixel, as for rayt_render. */
+typedef struct rayt_camera {
+    float position[3], target[3]; /* where it is, what is in the middle of the picture */
+    float up[3];                  /* what is up in the picture, roughly */
+    float field_of_view;          /* vertical, in degrees, up to 179; 0: parallel rays */
+    float aperture;               /* diameter of the lens; 0: all is sharp */
+    float focus_distance;         /* along the view, to the plane that is sharp; > 0 with a lens */
+} rayt_camera;
+
+typedef struct rayt_quality {
+    int samples; /* paths a pixel, 1 to 65536; one goes through its centre, more are spread over it */
+    int depth;   /* rays of a path at most, 1 to 1000; rays towards lights apart */
+    unsigned long long seed;
+    float gamma; /* 0.1 to 10: bytes are the mean to the power 1 / gamma; 1: in proportion */
+} rayt_quality;
+#endif
 /* src/raytrace/types.h. Statuses and kinds of memory.
-   Uses: nothing. Used by: functions.h, host/. */
+   Uses: nothing. Used by: functions.h, host/, trace/tree.h, trace/host/. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
 #define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */
@@ -387,7 +721,8 @@ typedef enum rayt_where {
     RAYT_CONSTANT,
     RAYT_SHARED,
     RAYT_CULLED,
-    RAYT_WHERE_COUNT /* not a kernel: how many there are */
+    RAYT_WHERE_COUNT, /* not a kernel: how many there are for rayt_render */
+    RAYT_TREE = 16    /* for rayt_trace */
 } rayt_where;
 
 #ifdef __CUDACC__
@@ -400,7 +735,8 @@ typedef struct CUstream_st *rayt_stream; /* what cudaStream_t is, without CUDA's
 typedef void (*rayt_progress)(int done, int rows, void *context);
 #endif
 /* src/raytrace/functions.h. Declarations of the functions.
-   Uses: config.h, intersection.cuh, types.h, host/. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/, trace/types.h, trace/host/.
+   Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
 #define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */
@@ -465,6 +801,95 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
    preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
+
+#ifdef RAYT_WITH_TRACE
+/* Traces the scene's picture of width x height pixels, as the camera sees it, on the current device,
+   enqueued on `stream`. The arrays of the scene and the image are in device memory: spheres,
+   materials (16-byte aligned), image as for rayt_render; scene, camera and quality themselves are in
+   host memory and may change after the call. RAYT_TREE needs scene->tree.
+   Errors: RAYT_ERROR_ARGUMENT (nothing is launched), RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
+RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
+                                const rayt_camera *camera, const rayt_quality *quality,
+                                unsigned char *image, int width, int height, rayt_stream stream);
+
+/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. */
+RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
+                                     const rayt_camera *camera, const rayt_quality *quality,
+                                     unsigned char *image, int width, int height,
+                                     rayt_progress progress, void *context);
+
+/* The same image by the CPU, host memory, a thread for each processor. Every ray against every
+   sphere, or through scene->tree. Errors: RAYT_ERROR_ARGUMENT. */
+RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
+                                    const rayt_quality *quality, unsigned char *image, int width,
+                                    int height);
+#endif
+#endif
+/* src/raytrace/trace/tree.h. The tree and its queries, as callers see them.
+   Uses: config.h, intersection.cuh, types.h, hit.cuh, trace/host/.
+   Used by: types.h, trace/host/, callers. */
+#if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
+#define RAYT__PART_TREE_TYPES
+/* ============================== TREE: TYPES AND DECLARATIONS ================================== */
+/* A bounding-volume hierarchy over spheres. Begin with `rayt_tree tree = {0};`. It holds a copy of
+   the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
+typedef struct rayt_tree {
+    void *memory; /* of the device, or of the host */
+    size_t bytes; /* allocated; grows, never shrinks */
+    int count;    /* spheres of the last build */
+    int on_host;  /* built by rayt_build_host */
+    int device;   /* the one that was current when it was built */
+} rayt_tree;
+
+typedef enum rayt_query_kind {
+    RAYT_NEAREST = 0, /* the nearest hit of each ray; of equal ones the sphere of lowest index */
+    RAYT_ANY,         /* whether a ray hits anything, as shadows ask: ends at the first hit found */
+} rayt_query_kind;
+
+/* The answer for one ray. */
+typedef struct rayt_found {
+    int index; /* of the sphere; -1: the ray hits nothing. RAYT_ANY: 0 for a hit of any sphere */
+    float t;   /* distance; RAYT_ANY, or no hit: 0 */
+} rayt_found;
+
+/* Where to look for neighbours: a point and a radius. */
+typedef struct RAYT_ALIGN rayt_ball {
+    float x, y, z;
+    float radius; /* may be negative: then the point must lie so deep inside a sphere */
+} rayt_ball;
+
+/* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that
+   have moved, or of another count: memory is kept and grows where it must. The stream is waited for
+   only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
+   tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
+   Errors: RAYT_ERROR_ARGUMENT, _MEMORY (the tree is then empty), _DEVICE, _CUDA. */
+RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
+                                rayt_stream stream);
+
+/* The same in host memory, complete when it returns, by one thread.
+   Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_MEMORY. */
+RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres, int count);
+
+/* Frees the memory of a tree, which may then be built anew. Waits for the device. NULL and an empty
+   tree are allowed. */
+RAYT_API rayt_status rayt_tree_free(rayt_tree *tree);
+
+/* Asks a tree for `count` rays, enqueued on `stream`. rays, found: memory of the device, for a tree
+   of the host host memory, then complete when it returns; 16-byte and 8-byte aligned. The answers
+   are the bits that a loop over all spheres gives, whatever the tree.
+   Errors: RAYT_ERROR_ARGUMENT (also for a tree that was never built, or on another device),
+   RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
+RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, const rayt_ray *rays,
+                                int count, rayt_found *found, rayt_stream stream);
+
+/* All spheres that come within a radius of a point, for `count` balls: distance to the centre at
+   most radius + the sphere's radius. For centres within R among spheres of one radius r, ask for
+   R - r. counts: how many there are, for each ball. lists: `capacity` indices for each ball, of which
+   the first min(counts, capacity) are set, in ascending order: where counts is above capacity, the
+   list was too short and has the lowest indices. Lists are kept in order by insertion, so that long
+   ones take long; capacity 0 (lists NULL) only counts. Memory and errors: as above. */
+RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
+                                       int *counts, int *lists, int capacity, rayt_stream stream);
 #endif
 /* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory.
    Uses: config.h, intersection.cuh. Used by: host/launch.h. */
@@ -579,7 +1004,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh.
+   Used by: host/launch.h, trace/kinds.cuh, trace/host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CONSTANT)
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
@@ -747,7 +1173,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh. */
+   Uses: config.h, intersection.cuh.
+   Used by: host/launch.h, binning.cuh, tile.cuh, trace/kernels.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -1064,7 +1491,7 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
 #endif
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
    Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
-#ifdef RAYT__EMIT
+#if defined(RAYT__EMIT) && defined(RAYT_TILE)
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
    touch the tile and sort them front to back. If there are none, they make the tile black. Else
@@ -1313,7 +1740,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_LANE_H
 #endif
 /* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: config.h, intersection.cuh, culling.cuh, instances.h. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh, culling.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
@@ -1435,7 +1862,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h. Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh. */
+   Uses: config.h. Used by: config.h, set_aside.h, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1455,8 +1882,1566 @@ RAYT_KERNEL void __launch_bounds__(256)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
+/* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets.
+   Uses: config.h, hit.cuh. Used by: trace/, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_NODES)
+#define RAYT__PART_NODES
+/* ============================== NODES ========================================================= */
+/* A node has up to 8 children and 80 bytes, after H. Ylitie, T. Karras and S. Laine ("Efficient
+   Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", HPG 2017):
+
+        word  0..2   origin of the node, floats          its boxes are origin + byte * 2^e on each
+              3      e of x, y, z, biased by 127;        axis, 8 bits a plane: 6 bytes a child
+                     bit 24 + k: child k is a node       instead of 24
+              4      the first child that is a node      these lie together in the order of k,
+              5      the first sphere                    and so do the spheres of all leaves
+              6, 7   a byte a child: a leaf's spheres, number * 32 + offset; else 0
+              8..13  low planes of x, y, z, 8 bytes each
+              14..19 high planes
+
+   Child k lies in octant k of the node, as far as the children can be placed so: bit 0 of k is set
+   on the high side of x, bit 1 of y, bit 2 of z. A ray that comes from octant o meets children
+   about in the order k ^ o = 0, 1, .. 7.
+
+   WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
+   its spheres (BUILD). HIT puts the plane p of an own box at round(round(p - o) inverse), which is
+   within 2.1 u of its size. A node has its planes at (32768 + byte) s + base, where s = 2^e inverse
+   is exact and base = (origin - o) inverse - 32768 s: a byte in the middle of a float's bits is
+   32768 + byte without a conversion. Rounding, whether contracted or not, is then at most
+   4 u |origin - o| |inverse|, 2^-7 |s| for the four operations with numbers up to 33023 |s|, and
+   2 u of the result. So base is moved outwards by 2^-21 (= 8 u) of |origin - o| |inverse| and by
+   2^-6 |s|. What remains is relative: a node's plane that bounds an own plane at t lies at most
+   2^-21 |t| on the wrong side. With exits lengthened by 2^-19, which covers the 2^-21 that HIT
+   adds, too, no interval misses one that it should contain, and none begins beyond a t in it. */
+#define RAYT__WIDTH      8
+#define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
+#define RAYT__NODE_WORDS 20
+#define RAYT__OUTWARDS   4.76837158203125e-7f   /* 2^-21 */
+#define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+
+/* Where a tree is, in the memory of whoever walks it. */
+typedef struct rayt__tree_view {
+    const uint4 *nodes; /* 5 of these a node; node 0 is the root */
+    const float4 *balls;
+    const int *indices; /* of the spheres, as the balls lie */
+} rayt__tree_view;
+
+typedef union rayt__bits {
+    unsigned bits;
+    float number;
+} rayt__bits;
+
+static __host__ __device__ __forceinline__ float rayt__float_of(unsigned bits)
+{
+    rayt__bits both;
+    both.bits = bits;
+    return both.number;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__bits_of(float number)
+{
+    rayt__bits both;
+    both.number = number;
+    return both.bits;
+}
+
+static __host__ __device__ __forceinline__ int rayt__ones(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+    return __popc(mask);
+#else
+    mask -= mask >> 1 & 0x55555555u;
+    mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
+    return (int)(((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24);
+#endif
+}
+
+/* The place of the lowest bit of a mask that has one. */
+static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+    return __ffs((int)mask) - 1;
+#else
+    return rayt__ones((mask & (0u - mask)) - 1);
+#endif
+}
+
+/* 32768 + byte k of a word. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k)
+{
+#ifdef __CUDA_ARCH__
+    return rayt__float_of(__byte_perm(word, 0x47000000u, 0x7404u | (unsigned)k << 4));
+#else
+    return 32768.0f + (float)(word >> 8 * k & 255);
+#endif
+}
+
+static __host__ __device__ __forceinline__ uint4 rayt__load(const uint4 *address)
+{
+#ifdef __CUDA_ARCH__
+    return __ldg(address);
+#else
+    return *address;
+#endif
+}
+
+static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *address)
+{
+#ifdef __CUDA_ARCH__
+    return __ldg(address);
+#else
+    return *address;
+#endif
+}
+
+/* The children that a test of a node has met: bit k for child k, and the spheres of leaves, counted
+   from the node's first. */
+typedef struct rayt__met {
+    unsigned children, spheres;
+} rayt__met;
+
+/* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
+typedef struct rayt__axis {
+    float scale, enter, exit;
+} rayt__axis;
+
+static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned origin, unsigned e,
+                                                                    float from, float inverse)
+{
+    rayt__axis axis;
+    float base = (rayt__float_of(origin) - from) * inverse;
+    axis.scale = rayt__float_of((e & 255) << 23) * inverse;
+    float out = fabsf(base) * RAYT__OUTWARDS + fabsf(axis.scale) * 0.015625f;
+    axis.enter = base - 32768.0f * axis.scale - out;
+    axis.exit = base - 32768.0f * axis.scale + out;
+    return axis;
+}
+
+/* The children of a node that a ray meets between t_min and `most`. */
+static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
+                                                                const rayt_unit_ray *ray,
+                                                                float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
+    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
+    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
+    rayt__met met = {0, 0};
+#pragma unroll
+    for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
+        unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
+        unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
+        unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
+        unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
+        unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
+        unsigned leaves = half ? b.w : b.z;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float enter = rayt__plane(near_x, k) * x.scale + x.enter;
+            float exit = rayt__plane(far_x, k) * x.scale + x.exit;
+            enter = fmaxf(enter, rayt__plane(near_y, k) * y.scale + y.enter);
+            exit = fminf(exit, rayt__plane(far_y, k) * y.scale + y.exit);
+            enter = fmaxf(enter, rayt__plane(near_z, k) * z.scale + z.enter);
+            exit = fminf(exit, rayt__plane(far_z, k) * z.scale + z.exit);
+            enter = fmaxf(enter, ray->t_min);
+            exit = fminf(exit, most);
+            if (enter <= exit * RAYT__LONGER) {
+                unsigned leaf = leaves >> 8 * k & 255;
+                met.children |= 1u << (4 * half + k);
+                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            }
+        }
+    }
+    met.children &= a.w >> 24;
+    return met;
+}
+
+/* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
+static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
+                                                              unsigned high, int k)
+{
+    float gap = fmaxf(rayt__plane(low, k) * axis.scale + axis.enter,
+                      -(rayt__plane(high, k) * axis.scale + axis.exit));
+    return fmaxf(gap, 0);
+}
+
+/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
+   a little longer. With an inverse direction of 1, planes are distances from the point. */
+static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
+                                                                float reach)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
+    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
+    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
+    rayt__met met = {0, 0};
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned leaves = half ? b.w : b.z;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
+            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);
+            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k);
+            if (gx * gx + gy * gy + gz * gz <= reach) {
+                unsigned leaf = leaves >> 8 * k & 255;
+                met.children |= 1u << (4 * half + k);
+                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            }
+        }
+    }
+    met.children &= a.w >> 24;
+    return met;
+}
+#endif
+/* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
+#define RAYT__PART_WALK
+/* ============================== WALKS ========================================================= */
+/* A walk keeps, for each level that it has entered, the children that are still to be seen: one
+   8-byte entry a level. BUILD makes no tree deeper than RAYT__DEPTH.
+
+        first child that is a node | which children are nodes, 8 bits | which are to be seen, 8 bits
+
+   The last are in the order in which this ray sees them: bit j is child j ^ octant. */
+#define RAYT__DEPTH 64
+
+typedef struct rayt__group {
+    unsigned first, masks;
+} rayt__group;
+
+/* A mask of children in the order of a ray: bit j ^ octant of it becomes bit j. */
+static __host__ __device__ __forceinline__ unsigned rayt__in_order(unsigned mask, unsigned octant)
+{
+    if (octant & 1) mask = (mask & 0x55u) << 1 | (mask >> 1 & 0x55u);
+    if (octant & 2) mask = (mask & 0x33u) << 2 | (mask >> 2 & 0x33u);
+    if (octant & 4) mask = (mask & 0x0fu) << 4 | (mask >> 4 & 0x0fu);
+    return mask;
+}
+
+/* Takes the next child from a group that has one; returns its node. */
+static __host__ __device__ __forceinline__ unsigned rayt__next(rayt__group *group, unsigned octant)
+{
+    unsigned masks = group->masks, child = (unsigned)rayt__lowest(masks & 255) ^ octant;
+    group->masks = masks & (masks - 1);
+    return group->first + (unsigned)rayt__ones(masks >> 8 & ((1u << child) - 1));
+}
+
+/* The nearest sphere that the ray hits, or with `any` whichever is found first: its index, and in *t
+   the distance. -1 for none. The same for a tree of the device on the device, and of the host on the
+   host. */
+static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_view tree,
+                                                                  rayt_unit_ray ray, bool any,
+                                                                  float *t)
+{
+    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
+    unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
+    unsigned node = 0;
+    int levels = 0, found = -1;
+    if (ray.t_max < 0) return -1;
+    for (;;) {
+        const uint4 *here = tree.nodes + (size_t)node * 5;
+        rayt__met met = rayt__meet(here, &ray, ray.t_max);
+        if (met.spheres != 0) {
+            unsigned first = rayt__load(here + 1).y;
+            do {
+                unsigned place = first + (unsigned)rayt__lowest(met.spheres);
+                met.spheres &= met.spheres - 1;
+                float at;
+                if (!rayt_hit(ray, rayt__load_ball(tree.balls + place), &at)) continue;
+                int index = tree.indices[place];
+                if (!rayt_before(at, index, ray.t_max, found)) continue;
+                ray.t_max = at;
+                found = index;
+                if (any) break;
+            } while (met.spheres != 0);
+            if (any && found >= 0) break;
+        }
+        if (met.children != 0) {
+            if ((group.masks & 255) != 0) waiting[levels++] = group;
+            unsigned all = rayt__load(here).w >> 24;
+            group.first = rayt__load(here + 1).x;
+            group.masks = all << 8 | rayt__in_order(met.children, octant);
+        } else if ((group.masks & 255) == 0) {
+            if (levels == 0) break;
+            group = waiting[--levels];
+        }
+        node = rayt__next(&group, octant);
+    }
+    *t = ray.t_max;
+    return found;
+}
+
+/* Puts an index into an ascending list that has `count`; the largest falls out if it is full. */
+static __host__ __device__ __forceinline__ void rayt__insert(int *list, int count, int capacity,
+                                                             int index)
+{
+    int place = count;
+    if (count >= capacity) {
+        if (capacity == 0 || list[capacity - 1] < index) return;
+        place = capacity - 1;
+    }
+    for (; place > 0 && list[place - 1] > index; place--) list[place] = list[place - 1];
+    list[place] = index;
+}
+
+/* How many spheres come within point.w of a point; the list gets the lowest `capacity` indices. */
+static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view tree, float4 point,
+                                                                 int *list, int capacity)
+{
+    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
+    unsigned node = 0;
+    int levels = 0, count = 0;
+    if (!rayt_place(point)) return 0;
+    point.x = rayt_not_tiny(point.x);
+    point.y = rayt_not_tiny(point.y);
+    point.z = rayt_not_tiny(point.z);
+    /* 2^-70: rayt_outside takes less than 2^-38 as 0 on each axis, planes of nodes do not */
+    float reach = rayt_reach(point.w) * RAYT__LONGER + 8.470329472543003e-22f;
+    for (;;) {
+        const uint4 *here = tree.nodes + (size_t)node * 5;
+        rayt__met met = rayt__near(here, point, reach);
+        unsigned first = rayt__load(here + 1).y;
+        for (; met.spheres != 0; met.spheres &= met.spheres - 1) {
+            unsigned place = first + (unsigned)rayt__lowest(met.spheres);
+            if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
+            rayt__insert(list, count, capacity, tree.indices[place]);
+            count++;
+        }
+        if (met.children != 0) {
+            if ((group.masks & 255) != 0) waiting[levels++] = group;
+            group.first = rayt__load(here + 1).x;
+            group.masks = (rayt__load(here).w >> 24) << 8 | met.children;
+        } else if ((group.masks & 255) == 0) {
+            if (levels == 0) break;
+            group = waiting[--levels];
+        }
+        node = rayt__next(&group, 0);
+    }
+    return count;
+}
+#endif
+/* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes.
+   Uses: config.h, intersection.cuh, hit.cuh, nodes.cuh.
+   Used by: kernels.cuh, trace/host/build.h. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUILD)
+#define RAYT__PART_BUILD
+/* ============================== BUILD ========================================================= */
+/* From spheres to nodes, each step for all at once:
+
+     bounds   the box of all centres, and how many spheres a ray can hit at all
+     codes    48-bit Morton code of each centre: 16 bits an axis, on a grid of cubes
+     SORT     spheres in the order of their codes, six passes
+     merge    a binary tree, from the leaves up, with boxes. Two neighbours i, i + 1 differ first in
+              some bit of their codes (if those are equal, of i); the less that bit is worth, the
+              earlier they meet. C. Apetrei ("Fast and Simple Agglomerative LBVH Construction",
+              2014) builds the tree of T. Karras ("Maximizing Parallelism in the Construction of
+              BVHs, Octrees, and k-d Trees", HPG 2012) so in one pass
+     widen    nodes of 8 children, level by level from the root: of a node's descendants the one with
+              the largest surface is opened, until there are 8. It copies the spheres of leaves, too
+
+   A binary node is named by the last sphere of its left half, so that no two have the same name and
+   halves need not be stored: node m of [first, last] has the halves [first, m] and [m + 1, last].
+
+   Depth: bits above the one in which two neighbours differ are equal below a node, so a binary tree
+   has at most 48 + 30 levels. From level 16 on, widen opens the descendant with the most spheres
+   instead. Then a child with more than half of a node's spheres is 7 binary levels below it: at most
+   78 / 7 such levels, and 30 with halves or less. RAYT__DEPTH is more than 16 + 11 + 30.
+
+   Number of nodes: one that is not the root has at least 5 spheres, hence at least 5 children; then
+   there are at most (count + 3) / 4. */
+enum {
+    RAYT__CODE_BITS = 48,
+    RAYT__CELLS = 65535, /* cells 0 .. 65534: no code is that of spheres which are left out */
+    RAYT__AREA_LEVELS = 16,
+    RAYT__WIDEN_THREADS = 128,
+};
+#define RAYT__LEFT_OUT 0xffffffffffffull
+
+typedef struct rayt__box {
+    float low_x, low_y, low_z, high_x, high_y, high_z;
+} rayt__box;
+
+/* A binary node: its box, and the names of its halves. 32 bytes, a sector of memory. */
+typedef struct RAYT_ALIGN rayt__pair {
+    float low_x, low_y, low_z;
+    int left;
+    float high_x, high_y, high_z;
+    int right;
+} rayt__pair;
+
+/* A part of the sorted spheres; `name` is that of the binary node, unless it is one sphere. */
+typedef struct RAYT_ALIGN rayt__range {
+    int first, last, name;
+} rayt__range;
+
+/* All that a build has in memory. */
+typedef struct rayt__build {
+    const rayt_sphere *spheres;
+    unsigned long long *keys; /* sorted */
+    int *order;               /* of the spheres, by their keys */
+    rayt__pair *pairs;
+    int *meetings;       /* for each pair the far end of the half that was ready first; -1 */
+    rayt__range *ranges; /* for each node */
+    unsigned *bounds;    /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    int *levels;         /* nodes in each level, and after RAYT__DEPTH + 1: spheres in leaves */
+    uint4 *nodes;
+    float4 *balls;
+    int *indices;
+    int count;
+} rayt__build;
+
+static __host__ __device__ __forceinline__ float4 rayt__ball_of(const rayt_sphere *spheres, int i)
+{
+    return rayt__load_ball((const float4 *)&spheres[i]);
+}
+
+static __host__ __device__ __forceinline__ rayt__box rayt__own_box(float4 ball)
+{
+    rayt__box box = {rayt_low(ball.x, ball.w),  rayt_low(ball.y, ball.w),
+                     rayt_low(ball.z, ball.w),  rayt_high(ball.x, ball.w),
+                     rayt_high(ball.y, ball.w), rayt_high(ball.z, ball.w)};
+    return box;
+}
+
+static __host__ __device__ __forceinline__ rayt__box rayt__around(rayt__box a, rayt__box b)
+{
+    rayt__box box = {fminf(a.low_x, b.low_x),   fminf(a.low_y, b.low_y),
+                     fminf(a.low_z, b.low_z),   fmaxf(a.high_x, b.high_x),
+                     fmaxf(a.high_y, b.high_y), fmaxf(a.high_z, b.high_z)};
+    return box;
+}
+
+/* 16 bits, with two places between each. */
+static __host__ __device__ __forceinline__ unsigned long long rayt__spread(unsigned cell)
+{
+    unsigned long long bits = cell;
+    bits = (bits | bits << 16) & 0x0000ff0000ffull;
+    bits = (bits | bits << 8) & 0x00f00f00f00full;
+    bits = (bits | bits << 4) & 0x0c30c30c30c3ull;
+    return (bits | bits << 2) & 0x249249249249ull;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, float low, float scale)
+{
+    return (unsigned)fminf(fmaxf((centre - low) * scale, 0), RAYT__CELLS - 1);
+}
+
+/* The code of a ball in the box of all centres. */
+static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
+{
+    if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
+    float side =
+        fmaxf(all.high_x - all.low_x, fmaxf(all.high_y - all.low_y, all.high_z - all.low_z));
+    float scale = side > 0 ? RAYT__CELLS / side : 0;
+    return rayt__spread(rayt__cell(ball.x, all.low_x, scale)) |
+           rayt__spread(rayt__cell(ball.y, all.low_y, scale)) << 1 |
+           rayt__spread(rayt__cell(ball.z, all.low_z, scale)) << 2;
+}
+
+/* How much the codes of spheres i and i + 1 differ, in sorted order; no two of these that are
+   compared are equal. Equal codes differ less than any others. */
+static __host__ __device__ __forceinline__ unsigned long long rayt__difference(
+    const unsigned long long *keys, int i)
+{
+    unsigned long long difference = keys[i] ^ keys[i + 1];
+    return difference ? difference + 0xffffffffull : (unsigned)i ^ ((unsigned)i + 1);
+}
+
+/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
+static __host__ __device__ __forceinline__ bool rayt__is_left(const unsigned long long *keys,
+                                                              int count, int first, int last)
+{
+    if (first == 0) return true;
+    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
+}
+
+/* The box of a range of sorted spheres whose pair is done. */
+static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt__build *build,
+                                                                     int first, int last, int name)
+{
+    if (first == last) return rayt__own_box(rayt__ball_of(build->spheres, build->order[first]));
+    const float4 *pair = (const float4 *)&build->pairs[name];
+#ifdef __CUDA_ARCH__
+    float4 low = __ldcg(pair), high = __ldcg(pair + 1); /* merge writes these while it reads */
+#else
+    float4 low = pair[0], high = pair[1];
+#endif
+    rayt__box box = {low.x, low.y, low.z, high.x, high.y, high.z};
+    return box;
+}
+
+static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box)
+{
+    pair->low_x = box.low_x;
+    pair->low_y = box.low_y;
+    pair->low_z = box.low_z;
+    pair->high_x = box.high_x;
+    pair->high_y = box.high_y;
+    pair->high_z = box.high_z;
+}
+
+/* The children of a node to be. */
+typedef struct rayt__children {
+    rayt__range range[RAYT__WIDTH];
+    rayt__box box[RAYT__WIDTH];
+    int many, nodes, spheres; /* of all; of those that are nodes; spheres of leaves */
+} rayt__children;
+
+static __host__ __device__ __forceinline__ int rayt__size(rayt__range range)
+{
+    return range.last - range.first + 1;
+}
+
+/* The children of the node that is to hold a range, on its level. */
+static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build *build,
+                                                              rayt__range range, int level,
+                                                              rayt__children *c)
+{
+    c->many = range.first <= range.last;
+    c->range[0] = range;
+    if (c->many) c->box[0] = rayt__range_box(build, range.first, range.last, range.name);
+    while (c->many < RAYT__WIDTH) {
+        int widest = -1;
+        float most = -1;
+        for (int k = 0; k < c->many; k++) {
+            int size = rayt__size(c->range[k]);
+            rayt__box box = c->box[k];
+            float x = box.high_x - box.low_x, y = box.high_y - box.low_y;
+            float z = box.high_z - box.low_z;
+            float worth = level < RAYT__AREA_LEVELS ? x * y + y * z + z * x : (float)size;
+            if (size == 1 || worth <= most) continue;
+            most = worth;
+            widest = k;
+        }
+        if (widest < 0) break;
+        rayt__range whole = c->range[widest];
+        const rayt__pair *pair = &build->pairs[whole.name];
+        rayt__range left = {whole.first, whole.name, pair->left};
+        rayt__range right = {whole.name + 1, whole.last, pair->right};
+        c->range[widest] = left;
+        c->box[widest] = rayt__range_box(build, left.first, left.last, left.name);
+        c->range[c->many] = right;
+        c->box[c->many] = rayt__range_box(build, right.first, right.last, right.name);
+        c->many++;
+    }
+    c->nodes = c->spheres = 0;
+    for (int k = 0; k < c->many; k++) {
+        int size = rayt__size(c->range[k]);
+        if (size > RAYT__LEAF_MOST) {
+            c->nodes++;
+        } else {
+            c->spheres += size;
+        }
+    }
+}
+
+/* at[slot]: the child that is placed there, or -1. Each in turn takes the free slot whose octant it
+   lies deepest in. */
+static __host__ __device__ __forceinline__ void rayt__place(const rayt__children *c, rayt__box all,
+                                                            int *at)
+{
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) at[slot] = -1;
+    for (int k = 0; k < c->many; k++) {
+        rayt__box box = c->box[k];
+        float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
+        float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
+        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = -INFINITY;
+        int best = -1;
+        for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+            float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
+            if (at[slot] >= 0 || (best >= 0 && depth <= most)) continue;
+            most = depth;
+            best = slot;
+        }
+        at[best] = k;
+    }
+}
+
+/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
+{
+    unsigned e = (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
+    return e < 63 ? 63 : e; /* 2^-64, so that scales are never subnormal */
+}
+
+/* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
+static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
+                                                                   unsigned e)
+{
+    float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
+    return (unsigned)floorf(steps * 0.9999997615814209f);
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane, float origin,
+                                                                    unsigned e)
+{
+    float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
+    return (unsigned)ceilf(steps * 1.0000002384185791f);
+}
+
+/* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
+   leaves, from `sphere` on. */
+static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *build, int to,
+                                                            const rayt__children *c, int node,
+                                                            int sphere)
+{
+    unsigned words[RAYT__NODE_WORDS] = {0};
+    rayt__box all = {0, 0, 0, 0, 0, 0};
+    int at[RAYT__WIDTH];
+    for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
+    rayt__place(c, all, at);
+    unsigned ex = rayt__exponent(all.high_x - all.low_x);
+    unsigned ey = rayt__exponent(all.high_y - all.low_y);
+    unsigned ez = rayt__exponent(all.high_z - all.low_z);
+    words[0] = rayt__bits_of(all.low_x);
+    words[1] = rayt__bits_of(all.low_y);
+    words[2] = rayt__bits_of(all.low_z);
+    words[3] = ex | ey << 8 | ez << 16;
+    words[4] = (unsigned)node;
+    words[5] = (unsigned)sphere;
+    int offset = 0;
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+        if (at[slot] < 0) continue;
+        rayt__range range = c->range[at[slot]];
+        rayt__box box = c->box[at[slot]];
+        int word = slot / 4, shift = slot % 4 * 8, size = rayt__size(range);
+        if (size > RAYT__LEAF_MOST) {
+            words[3] |= 1u << (24 + slot);
+            build->ranges[node++] = range;
+        } else {
+            words[6 + word] |= (unsigned)(size * 32 + offset) << shift;
+            for (int i = 0; i < size; i++, offset++) {
+                int index = build->order[range.first + i];
+                build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);
+                build->indices[sphere + offset] = index;
+            }
+        }
+        words[8 + word] |= rayt__step_low(box.low_x, all.low_x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, all.low_y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, all.low_z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, all.low_x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, all.low_y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, all.low_z, ez) << shift;
+    }
+    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
+        build->nodes[(size_t)to * 5 + k] =
+            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+}
+#endif
+/* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
+   Uses: config.h. Used by: kernels.cuh, trace/host/build.h. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_SORT)
+#define RAYT__PART_SORT
+/* ============================== SORT ========================================================== */
+/* One pass sorts by 8 bits, and keeps the order of equal ones; passes from the lowest bits on sort by
+   all. A block has a tile of 4096 keys, its warps 512 each, in the order in which they lie:
+
+     count      counts[digit][tile]: how many keys of a tile have the digit
+     offsets    counts[digit][tile]: how many come before in tiles to the left; totals[digit]
+     scatter    a key's place: keys of smaller digits + the same digit in tiles to the left
+                                + in warps before + in this warp before
+
+   In a warp, lanes that have the same digit find one another by 8 votes. Bytes a pass and key: 8
+   read to count, 12 read and 12 written to scatter. What bounds it: the writes, which go to 256
+   places at once. */
+#define RAYT__SORT_THREADS 256
+#define RAYT__SORT_EACH    16 /* keys a thread */
+#define RAYT__SORT_TILE    (RAYT__SORT_THREADS * RAYT__SORT_EACH)
+#define RAYT__DIGITS       256 /* as many as threads */
+
+typedef struct rayt__sort_job {
+    const unsigned long long *keys;
+    const int *values;
+    unsigned long long *sorted_keys;
+    int *sorted_values;
+    int *counts; /* a row of `tiles` for each digit */
+    int *totals;
+    int count, tiles;
+} rayt__sort_job;
+
+static __device__ __forceinline__ int rayt__digit(unsigned long long key, int shift)
+{
+    return (int)(key >> shift & (RAYT__DIGITS - 1));
+}
+
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
+    rayt_sort_count(rayt__sort_job sort, int shift)
+{
+    __shared__ int counts[RAYT__DIGITS];
+    int thread = (int)threadIdx.x, tile = (int)blockIdx.x;
+    counts[thread] = 0;
+    __syncthreads();
+    for (int k = 0; k < RAYT__SORT_EACH; k++) {
+        int i = tile * RAYT__SORT_TILE + k * RAYT__SORT_THREADS + thread;
+        if (i < sort.count) atomicAdd(&counts[rayt__digit(sort.keys[i], shift)], 1);
+    }
+    __syncthreads();
+    sort.counts[(size_t)thread * sort.tiles + tile] = counts[thread];
+}
+
+/* The sum of what this lane and those before it in the warp have; all lanes take part. */
+static __device__ __forceinline__ int rayt__warp_sum(int own)
+{
+    int lane = (int)threadIdx.x % 32;
+    for (int step = 1; step < 32; step *= 2) {
+        int other = __shfl_up_sync(0xffffffffu, own, step);
+        if (lane >= step) own += other;
+    }
+    return own;
+}
+
+/* One warp a digit. */
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS) rayt_sort_offsets(rayt__sort_job sort)
+{
+    int digit = (int)(blockIdx.x * RAYT__SORT_THREADS + threadIdx.x) / 32, before = 0;
+    int *row = sort.counts + (size_t)digit * sort.tiles, lane = (int)threadIdx.x % 32;
+    for (int first = 0; first < sort.tiles; first += 32) {
+        int own = first + lane < sort.tiles ? row[first + lane] : 0, upto = rayt__warp_sum(own);
+        if (first + lane < sort.tiles) row[first + lane] = before + upto - own;
+        before += __shfl_sync(0xffffffffu, upto, 31);
+    }
+    if (lane == 0) sort.totals[digit] = before;
+}
+
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
+    rayt_sort_scatter(rayt__sort_job sort, int shift)
+{
+    enum { WARPS = RAYT__SORT_THREADS / 32, ROUNDS = RAYT__SORT_EACH };
+    __shared__ int places[WARPS][RAYT__DIGITS], sums[WARPS];
+    int thread = (int)threadIdx.x, warp = thread / 32, lane = thread % 32;
+    int begin = (int)blockIdx.x * RAYT__SORT_TILE + warp * (32 * ROUNDS) + lane;
+    unsigned long long keys[ROUNDS];
+    for (int w = 0; w < WARPS; w++) places[w][thread] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = begin + 32 * k;
+        keys[k] = i < sort.count ? sort.keys[i] : 0;
+        if (i < sort.count) atomicAdd(&places[warp][rayt__digit(keys[k], shift)], 1);
+    }
+    int total = sort.totals[thread], place = rayt__warp_sum(total); /* a digit for each thread */
+    if (lane == 31) sums[warp] = place;
+    __syncthreads();
+    for (int w = 0; w < warp; w++) place += sums[w];
+    place += sort.counts[(size_t)thread * sort.tiles + blockIdx.x] - total;
+    for (int w = 0; w < WARPS; w++) {
+        int many = places[w][thread];
+        places[w][thread] = place;
+        place += many;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = begin + 32 * k, digit = rayt__digit(keys[k], shift);
+        unsigned same = __ballot_sync(0xffffffffu, i < sort.count);
+        for (int bit = 1; bit < RAYT__DIGITS; bit *= 2) {
+            unsigned votes = __ballot_sync(0xffffffffu, digit & bit);
+            same &= digit & bit ? votes : ~votes;
+        }
+        int before = __popc(same & ((1u << lane) - 1)), to = places[warp][digit] + before;
+        __syncwarp();
+        if (i < sort.count) {
+            sort.sorted_keys[to] = keys[k];
+            sort.sorted_values[to] = sort.values[i];
+            if (before == 0) places[warp][digit] += __popc(same);
+        }
+        __syncwarp();
+    }
+}
+#endif
+/* src/raytrace/trace/kernels.cuh. The kernels that build a tree, and those that ask it.
+   Uses: config.h, kernels/culling.cuh, trace/. Used by: trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TREE_KERNELS)
+#define RAYT__PART_TREE_KERNELS
+/* ============================== KERNELS TREE ================================================== */
+/* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
+   each kernel moves stand above it. `build.bounds` and `build.meetings` begin as 0 and -1. */
+
+/* 16 of each 32 bytes of a sphere are read. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
+{
+    __shared__ unsigned most[7];
+    unsigned own[7] = {0, 0, 0, 0, 0, 0, 0};
+    if (threadIdx.x < 7) most[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < build.count; i += gridDim.x * 256) {
+        float4 ball = rayt__ball_of(build.spheres, i);
+        if (!rayt_solid(ball)) continue;
+        unsigned x = rayt__sort_key(ball.x), y = rayt__sort_key(ball.y), z = rayt__sort_key(ball.z);
+        own[0] = x > own[0] ? x : own[0];
+        own[1] = y > own[1] ? y : own[1];
+        own[2] = z > own[2] ? z : own[2];
+        own[3] = ~x > own[3] ? ~x : own[3];
+        own[4] = ~y > own[4] ? ~y : own[4];
+        own[5] = ~z > own[5] ? ~z : own[5];
+        own[6]++;
+    }
+#pragma unroll
+    for (int k = 0; k < 7; k++) {
+        for (int step = 16; step > 0; step /= 2) {
+            unsigned other = __shfl_xor_sync(0xffffffffu, own[k], step);
+            own[k] = k == 6 ? own[k] + other : other > own[k] ? other : own[k];
+        }
+        if (threadIdx.x % 32 == 0) {
+            if (k == 6) {
+                atomicAdd(&most[k], own[k]);
+            } else {
+                atomicMax(&most[k], own[k]);
+            }
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < 6) atomicMax(&build.bounds[threadIdx.x], most[threadIdx.x]);
+    if (threadIdx.x == 6) atomicAdd(&build.bounds[6], most[6]);
+}
+
+/* 16 bytes read, 12 written. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_codes(rayt__build build)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= build.count) return;
+    rayt__box all = {rayt__from_sort_key(~build.bounds[3]), rayt__from_sort_key(~build.bounds[4]),
+                     rayt__from_sort_key(~build.bounds[5]), rayt__from_sort_key(build.bounds[0]),
+                     rayt__from_sort_key(build.bounds[1]),  rayt__from_sort_key(build.bounds[2])};
+    build.keys[i] = rayt__code(rayt__ball_of(build.spheres, i), all);
+    build.order[i] = i;
+}
+
+/* A thread climbs from a leaf. Where two meet, the first leaves its end of the range and ends; the
+   second goes on with the whole. 32 bytes written and read a pair, and 8 for the meeting. What
+   bounds it: the latency of a climb, whose every step waits for the memory that both share. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
+{
+    int i = blockIdx.x * 256 + threadIdx.x, count = (int)build.bounds[6];
+    if (i >= count) return;
+    int first = i, last = i, name = i;
+    rayt__box box = rayt__range_box(&build, i, i, i);
+    while (last - first + 1 < count) {
+        bool left = rayt__is_left(build.keys, count, first, last);
+        int parent = left ? last : first - 1;
+        rayt__pair *pair = &build.pairs[parent];
+        if (left) {
+            pair->left = name;
+        } else {
+            pair->right = name;
+        }
+        __threadfence();
+        int end = atomicExch(&build.meetings[parent], left ? first : last);
+        if (end < 0) return;
+        __threadfence();
+        int other = __ldcg(left ? &pair->right : &pair->left);
+        rayt__box far = left ? rayt__range_box(&build, last + 1, end, other)
+                             : rayt__range_box(&build, end, first - 1, other);
+        box = rayt__around(box, far);
+        first = left ? first : end;
+        last = left ? end : last;
+        name = parent;
+        rayt__set_pair(pair, box);
+    }
+    build.bounds[7] = (unsigned)name;
+}
+
+/* Adds what each lane has to a number in memory, and gives each the sum before it. */
+static __device__ __forceinline__ int rayt__warp_take(int *sum, int own)
+{
+    int lane = (int)threadIdx.x % 32, upto = rayt__warp_sum(own), begin = 0;
+    if (lane == 31 && upto > 0) begin = atomicAdd(sum, upto);
+    return __shfl_sync(0xffffffffu, begin, 31) + upto - own;
+}
+
+/* The nodes of `levels` levels from `level` on; several only by one block. A node reads up to 14
+   halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 16 a child. What bounds it: the
+   latency of 7 halvings, one after the other. */
+RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS)
+    rayt_tree_widen(rayt__build build, int level, int levels)
+{
+    int begin = 0, thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    for (int l = 0; l < level; l++) begin += __ldcg(&build.levels[l]);
+    for (int stop = level + levels; level < stop; level++) {
+        int many = level == 0 ? 1 : __ldcg(&build.levels[level]);
+        if (many == 0) return; /* the same for all threads */
+        int next = begin + many, all = (int)(gridDim.x * blockDim.x);
+        for (int k = thread; k - (int)(threadIdx.x % 32) < many; k += all) { /* whole warps */
+            rayt__children children;
+            children.nodes = children.spheres = 0;
+            if (k < many) {
+                rayt__range range = {0, (int)build.bounds[6] - 1, (int)build.bounds[7]};
+                if (level > 0) range = build.ranges[begin + k];
+                rayt__open_up(&build, range, level, &children);
+            }
+            int node = next + rayt__warp_take(&build.levels[level + 1], children.nodes);
+            int sphere = rayt__warp_take(&build.levels[RAYT__DEPTH + 1], children.spheres);
+            if (k < many) rayt__write(&build, begin + k, &children, node, sphere);
+        }
+        if (level == 0 && thread == 0) build.levels[0] = 1;
+        begin = next;
+        __syncthreads(); /* one block: what it has written, it may read now */
+    }
+}
+
+RAYT_KERNEL void __launch_bounds__(128)
+    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, bool any,
+                    int2 *__restrict__ found)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i >= count) return;
+    const float4 *record = (const float4 *)&rays[i];
+    float4 from = __ldg(record), to = __ldg(record + 1);
+    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+    float t = 0;
+    int index = rayt__tree_nearest(tree, rayt_ready(ray), any, &t);
+    found[i] = any ? make_int2(index < 0 ? -1 : 0, 0)
+                   : make_int2(index, index < 0 ? 0 : __float_as_int(t));
+}
+
+RAYT_KERNEL void __launch_bounds__(128)
+    rayt_query_balls(rayt__tree_view tree, const float4 *__restrict__ points, int count,
+                     int *__restrict__ counts, int *lists, int capacity)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i >= count) return;
+    counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
+}
+#endif
+/* src/raytrace/trace/random.cuh. Vectors, and random ones from integers alone.
+   Uses: config.h, intersection.cuh, hit.cuh. Used by: path.cuh, trace/host/view.h. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_RANDOM)
+#define RAYT__PART_RANDOM
+/* ============================== TRACE: RANDOM VECTORS ========================================= */
+/* 1 / a, rounded once. */
+static __host__ __device__ __forceinline__ float rayt__one_over(float a)
+{
+#ifdef __CUDA_ARCH__
+    return __frcp_rn(a); /* some instructions fewer than a division */
+#else
+    return rayt_div(1, a);
+#endif
+}
+
+static __host__ __device__ __forceinline__ float3 rayt__times(float s, float3 a)
+{
+    return make_float3(rayt_mul(s, a.x), rayt_mul(s, a.y), rayt_mul(s, a.z));
+}
+
+/* s a + b. */
+static __host__ __device__ __forceinline__ float3 rayt__along(float s, float3 a, float3 b)
+{
+    return make_float3(rayt_fma(s, a.x, b.x), rayt_fma(s, a.y, b.y), rayt_fma(s, a.z, b.z));
+}
+
+static __host__ __device__ __forceinline__ float rayt__dot(float3 a, float3 b)
+{
+    return rayt_fma(a.x, b.x, rayt_fma(a.y, b.y, rayt_mul(a.z, b.z)));
+}
+
+/* Random numbers are hashes of what they are for: pcg3d of M. Jarzynski and M. Olano ("Hash
+   Functions for GPU Rendering", JCGT 9(3), 2020). A path carries no state, and who computes it, when
+   and where changes nothing. */
+static __host__ __device__ __forceinline__ uint3 rayt__hash(unsigned x, unsigned y, unsigned z)
+{
+    x = x * 1664525u + 1013904223u;
+    y = y * 1664525u + 1013904223u;
+    z = z * 1664525u + 1013904223u;
+    x += y * z;
+    y += z * x;
+    z += x * y;
+    x ^= x >> 16;
+    y ^= y >> 16;
+    z ^= z >> 16;
+    x += y * z;
+    y += z * x;
+    z += x * y;
+    return make_uint3(x, y, z);
+}
+
+/* Uniform in [0, 1), with the 24 bits that a float holds. */
+static __host__ __device__ __forceinline__ float rayt__uniform(unsigned bits)
+{
+    return rayt_mul((float)(bits >> 8), 5.9604644775390625e-8f);
+}
+
+/* Cosine and sine of 2^-32 `bits` turns. Two bits choose a quarter. The polynomials of Taylor for
+   what remains, from -45 to 45 degrees, are exact to 2^-24: the functions of systems differ. */
+static __host__ __device__ __forceinline__ void rayt__turn(unsigned bits, float *cosine,
+                                                           float *sine)
+{
+    unsigned quarter = (bits + 0x20000000u) >> 30;
+    int rest = (int)(bits - (quarter << 30));              /* of a turn, from -2^29 to 2^29 */
+    float angle = rayt_mul((float)rest, 1.4629180793e-9f); /* 2 pi 2^-32 */
+    float square = rayt_mul(angle, angle);
+    float s = rayt_fma(square, 2.7557319224e-6f, -1.9841269841e-4f), c = 2.4801587302e-5f;
+    s = rayt_fma(square, s, 8.3333333333e-3f);
+    s = rayt_fma(square, s, -1.6666666667e-1f);
+    s = rayt_fma(rayt_mul(square, angle), s, angle);
+    c = rayt_fma(square, rayt_fma(square, -2.7557319224e-7f, c), -1.3888888889e-3f);
+    c = rayt_fma(square, c, 4.1666666667e-2f);
+    c = rayt_fma(square, c, -0.5f);
+    c = rayt_fma(square, c, 1);
+    *cosine = quarter & 1 ? s : c;
+    *sine = quarter & 1 ? c : s;
+    if (quarter == 1 || quarter == 2) *cosine = -*cosine;
+    if (quarter >= 2) *sine = -*sine;
+}
+
+/* A point on the unit sphere, uniform: of equal heights, its zones have equal areas. */
+static __host__ __device__ __forceinline__ float3 rayt__on_sphere(unsigned height, unsigned turn)
+{
+    float c, s, z = rayt_sub(rayt_mul(2, rayt__uniform(height)), 1);
+    float r = rayt_sqrt(rayt_fma(-z, z, 1)); /* |z| <= 1: never negative */
+    rayt__turn(turn, &c, &s);
+    return make_float3(rayt_mul(r, c), rayt_mul(r, s), z);
+}
+#endif
+/* src/raytrace/trace/path.cuh. One path of light: its rays, and what surfaces do with it.
+   Uses: config.h, intersection.cuh, trace/. Used by: kernel.cuh, kinds.cuh, trace/host/. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_PATH)
+#define RAYT__PART_PATH
+/* ============================== TRACE: PATHS ================================================== */
+/* Everything that is the same for all paths, as kernels get it in their parameters: there it is
+   constant memory and takes no registers. */
+typedef struct rayt__trace_view {
+    const rayt_sphere *spheres;
+    const rayt_material *materials; /* or NULL */
+    int count, width, height, first_row, rows;
+    /* The ray of (x, y), pixels from the middle: through origin + x across + y down if the rays are
+       parallel, else towards forward + x across + y down, which is in focus at `focus`. */
+    float3 origin, forward, across, down;
+    float3 lens_across, lens_up; /* half a lens along each axis */
+    float focus;                 /* 1 / focus_distance; 0 without a lens */
+    int parallel;
+    int samples, depth;
+    unsigned seed[2];
+    float scale;              /* of the integers in which samples are added: a power of 2 */
+    float gamma;              /* 1 and 2 are computed, for others there are `thresholds` */
+    unsigned thresholds[255]; /* from which sum on a component is more than n */
+    int ground;
+    float ground_height, ground_cells; /* cells: 1 / edge of a square; 0 for one colour */
+    float3 ground_colours[2];
+    rayt_material ground_material;
+    int lights;
+    rayt_light light[RAYT_MOST_LIGHTS + 1];
+    int sun; /* 1: the first of these is the sun, and x, y, z its direction */
+    float3 sky_middle, sky_slope, ambient;
+    rayt__tree_view tree; /* of RAYT_TREE, and of rayt_trace_cpu if has_tree */
+    int has_tree;
+} rayt__trace_view;
+
+enum {
+    RAYT__PATH_RAY = -1, /* path.light: the ray is the path's own, not one towards a light */
+    RAYT__LAST = 32,     /* added to the number of a light: with the lights the path ends */
+    RAYT__NO_SPHERE = -1
+};
+#define RAYT__BRIGHTEST 16.0f /* a sample that is brighter counts as this: sums are finite */
+#define RAYT__CLEAR     9.5367431640625e-7f /* 2^-20: so far from a surface do new rays begin */
+
+/* Where one path stands. A thread holds one. */
+typedef struct rayt__path {
+    float3 origin;
+    float3 direction; /* of the ray; while rays go to the lights: the normal where they begin */
+    float3 weight;    /* what part of the light that arrives here reaches the camera */
+    float3 sum;       /* the light that has reached it */
+    unsigned key;
+    int rays;  /* so far, rays to lights apart */
+    int light; /* RAYT__PATH_RAY, or the light that the ray goes to */
+} rayt__path;
+
+/* What a ray has met. */
+typedef struct rayt__surface {
+    float3 point, normal; /* the normal is on the side that the ray comes from */
+    float clear;          /* how far from the point new rays begin */
+    bool inside;
+    float3 colour;
+    rayt_material material;
+} rayt__surface;
+
+/* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
+   computed here is in range. */
+static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin, float3 direction,
+                                                                   float t_max)
+{
+    rayt_unit_ray ray;
+    float scale = rayt__one_over(rayt_sqrt(rayt__dot(direction, direction)));
+    direction = rayt__times(scale, direction);
+    ray.x = rayt_not_tiny(origin.x);
+    ray.y = rayt_not_tiny(origin.y);
+    ray.z = rayt_not_tiny(origin.z);
+    ray.dx = fabsf(direction.x) < 2 * RAYT_TINY ? 0 : direction.x;
+    ray.dy = fabsf(direction.y) < 2 * RAYT_TINY ? 0 : direction.y;
+    ray.dz = fabsf(direction.z) < 2 * RAYT_TINY ? 0 : direction.z;
+    ray.ix = rayt_inverse(ray.dx);
+    ray.iy = rayt_inverse(ray.dy);
+    ray.iz = rayt_inverse(ray.dz);
+    ray.t_min = 0;
+    ray.t_max = t_max;
+    return ray;
+}
+
+/* Begins sample `sample` of a pixel of the image. */
+static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__trace_view *view,
+                                                                 int column, int row, int sample,
+                                                                 rayt__path *path)
+{
+    uint3 name = rayt__hash((unsigned)column + view->seed[0], (unsigned)row + view->seed[1],
+                            (unsigned)sample);
+    float x = rayt_coordinate(column, view->width), y = rayt_coordinate(row, view->height);
+    path->key = name.x;
+    if (!view->parallel) { /* the middle of the picture is between pixels */
+        x = rayt_add(x, 0.5f);
+        y = rayt_add(y, 0.5f);
+    }
+    if (view->samples > 1) {
+        x = rayt_add(x, rayt_sub(rayt__uniform(name.y), 0.5f));
+        y = rayt_add(y, rayt_sub(rayt__uniform(name.z), 0.5f));
+    }
+    float3 place = rayt__along(x, view->across, rayt__times(y, view->down));
+    float3 one = make_float3(1, 1, 1), none = make_float3(0, 0, 0);
+    if (view->parallel) {
+        path->origin = rayt__along(1, place, view->origin);
+        path->direction = view->forward;
+    } else {
+        path->origin = view->origin;
+        path->direction = rayt__along(1, place, view->forward);
+    }
+    if (view->focus > 0) { /* from a point of the lens to the point that is in focus */
+        uint3 bits = rayt__hash(path->key, 1, view->seed[0]);
+        float c, s, r = rayt_sqrt(rayt__uniform(bits.y));
+        rayt__turn(bits.x, &c, &s);
+        float3 lens = rayt__along(rayt_mul(r, c), view->lens_across,
+                                  rayt__times(rayt_mul(r, s), view->lens_up));
+        path->origin = rayt__along(1, lens, path->origin);
+        path->direction = rayt__along(-view->focus, lens, path->direction);
+    }
+    path->weight = one;
+    path->sum = none;
+    path->rays = 0;
+    path->light = RAYT__PATH_RAY;
+}
+
+/* The vector from a point to a light. */
+static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__trace_view *view,
+                                                                int light, float3 point)
+{
+    float3 place = make_float3(view->light[light].x, view->light[light].y, view->light[light].z);
+    return view->sun && light == 0 ? place : rayt__along(-1, point, place);
+}
+
+/* The next ray of a path, and in *ground whether it meets the ground: its t_max is there then. */
+static __host__ __device__ __forceinline__ rayt_unit_ray
+rayt__next_ray(const rayt__trace_view *view, const rayt__path *path, bool *ground)
+{
+    float3 direction = path->direction;
+    float t_max = 4 * RAYT_FAR;
+    if (path->light != RAYT__PATH_RAY) {
+        int light = path->light & (RAYT__LAST - 1);
+        direction = rayt__towards(view, light, path->origin);
+        if (!(view->sun && light == 0)) t_max = rayt_sqrt(rayt__dot(direction, direction));
+    }
+    rayt_unit_ray ray = rayt__aim(path->origin, direction, t_max);
+    *ground = false;
+    if (view->ground) {
+        float t = rayt_mul(rayt_sub(view->ground_height, ray.y), ray.iy);
+        *ground = t > 0 && t < t_max && t <= RAYT_FAR && ray.dy != 0;
+        if (*ground) ray.t_max = t;
+    }
+    return ray;
+}
+
+/* A component of a colour, from 0 to 1; NaN is 0. */
+static __host__ __device__ __forceinline__ float rayt__part(float component)
+{
+    return component > 0 ? (component < 1 ? component : 1) : 0;
+}
+
+/* What the ground is, where a ray has met it. */
+static __host__ __device__ __forceinline__ void rayt__meet_ground(const rayt__trace_view *view,
+                                                                  rayt_unit_ray ray,
+                                                                  rayt__surface *met)
+{
+    float3 point = met->point;
+    met->inside = false;
+    met->normal = make_float3(0, ray.dy > 0 ? -1.0f : 1.0f, 0);
+    met->point.y = view->ground_height;
+    met->clear = fabsf(view->ground_height);
+    met->material = view->ground_material;
+    float cell = rayt_add(floorf(rayt_mul(point.x, view->ground_cells)),
+                          floorf(rayt_mul(point.z, view->ground_cells)));
+    bool odd = rayt_fma(-2, floorf(rayt_mul(cell, 0.5f)), cell) > 0;
+    met->colour = odd ? view->ground_colours[1] : view->ground_colours[0];
+}
+
+static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__trace_view *view,
+                                                                  int found, rayt_unit_ray ray,
+                                                                  rayt__surface *met)
+{
+    rayt_sphere sphere = view->spheres[found];
+    float3 centre = make_float3(sphere.x, sphere.y, sphere.z);
+    float3 out = rayt__along(-1, centre, met->point);
+    out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
+    met->point =
+        rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
+    met->clear = sphere.radius;
+    met->inside = rayt__dot(out, make_float3(ray.dx, ray.dy, ray.dz)) > 0;
+    met->normal = met->inside ? rayt__times(-1, out) : out;
+    met->colour = make_float3(rayt__part(sphere.r), rayt__part(sphere.g), rayt__part(sphere.b));
+    rayt_material matt = {RAYT_MATT, 0, 0, 0};
+    met->material = view->materials ? view->materials[found] : matt;
+}
+
+/* The direction in which a mirror or glass sends a ray; false: nowhere. */
+static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *met, float3 along,
+                                                           uint3 bits, float3 *direction)
+{
+    float cosine = -rayt__dot(along, met->normal);
+    if (cosine > 1) cosine = 1;
+    float3 mirrored = rayt__along(rayt_mul(2, cosine), met->normal, along);
+    *direction = mirrored;
+    if (met->material.kind == RAYT_MIRROR) {
+        float fuzz = rayt__part(met->material.fuzz);
+        if (fuzz > 0) {
+            float3 any = rayt__on_sphere(bits.x, bits.y);
+            *direction = rayt__along(fuzz, any, mirrored);
+        }
+        return rayt__dot(*direction, met->normal) > 0; /* else it went into the mirror */
+    }
+    float index = met->material.index; /* Snell's law, and Schlick's for what is reflected */
+    float ratio = met->inside ? index : rayt__one_over(index);
+    float square = rayt_mul(rayt_mul(ratio, ratio), rayt_fma(-cosine, cosine, 1));
+    float base = rayt_div(rayt_sub(1, ratio), rayt_add(1, ratio)), rest = rayt_sub(1, cosine);
+    base = rayt_mul(base, base);
+    float power = rayt_mul(rest, rest);
+    power = rayt_mul(rayt_mul(power, power), rest);
+    float reflected = rayt_fma(rayt_sub(1, base), power, base);
+    if (!(square < 1) || reflected > rayt__uniform(bits.z)) return true;
+    float deep = rayt_sub(rayt_mul(ratio, cosine), rayt_sqrt(rayt_sub(1, square)));
+    *direction = rayt__along(ratio, along, rayt__times(deep, met->normal));
+    return true;
+}
+
+/* Moves a path's origin to the side of the surface that its next ray is on. */
+static __host__ __device__ __forceinline__ void rayt__leave(const rayt__surface *met, bool through,
+                                                            rayt__path *path)
+{
+    float size = rayt_add(rayt_add(fabsf(met->point.x), fabsf(met->point.y)),
+                          rayt_add(fabsf(met->point.z), met->clear));
+    float step = rayt_mul(RAYT__CLEAR, size);
+    path->origin = rayt__along(through ? -step : step, met->normal, met->point);
+}
+
+/* Goes on to the light `light` or the first after it that can shine on the path's place; when there
+   is none, on to the next ray of the path. False: the path ends. */
+static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__trace_view *view,
+                                                                 int light, rayt__path *path)
+{
+    bool last = light >= RAYT__LAST;
+    if (last) light -= RAYT__LAST;
+    for (; light < view->lights; light++)
+        if (rayt__dot(rayt__towards(view, light, path->origin), path->direction) > 0) {
+            path->light = last ? light + RAYT__LAST : light;
+            return true;
+        }
+    path->light = RAYT__PATH_RAY;
+    if (last || path->rays >= view->depth) return false;
+    /* A matt white surface sends light everywhere, by the cosine: normal + a point of the sphere. */
+    uint3 bits = rayt__hash(path->key, (unsigned)path->rays + 1, view->seed[1]);
+    float3 direction = rayt__along(1, rayt__on_sphere(bits.x, bits.y), path->direction);
+    if (rayt__dot(direction, direction) > 1e-12f) path->direction = direction;
+    return true;
+}
+
+/* One ray further: the ray has met sphere `found`, or RAYT__NO_SPHERE, at ray.t_max. False where the
+   path has ended: its light is path->sum. */
+static __host__ __device__ __forceinline__ bool rayt__advance(const rayt__trace_view *view,
+                                                              rayt_unit_ray ray, int found,
+                                                              bool ground, rayt__path *path)
+{
+    float3 along = make_float3(ray.dx, ray.dy, ray.dz);
+    if (path->light != RAYT__PATH_RAY) {
+        int light = path->light & (RAYT__LAST - 1);
+        if (found == RAYT__NO_SPHERE && !ground) {
+            const rayt_light *from = &view->light[light];
+            float strength = rayt__dot(along, path->direction);
+            if (!(view->sun && light == 0))
+                strength = rayt_div(strength, rayt_mul(ray.t_max, ray.t_max));
+            float3 colour =
+                make_float3(rayt_mul(from->r, path->weight.x), rayt_mul(from->g, path->weight.y),
+                            rayt_mul(from->b, path->weight.z));
+            path->sum = rayt__along(strength, colour, path->sum);
+        }
+        return rayt__next_light(view, path->light + 1, path);
+    }
+    path->rays++;
+    if (found == RAYT__NO_SPHERE && !ground) {
+        float3 sky = rayt__along(along.y, view->sky_slope, view->sky_middle);
+        path->sum.x = rayt_fma(path->weight.x, sky.x, path->sum.x);
+        path->sum.y = rayt_fma(path->weight.y, sky.y, path->sum.y);
+        path->sum.z = rayt_fma(path->weight.z, sky.z, path->sum.z);
+        return false;
+    }
+    rayt__surface met;
+    met.point = rayt__along(ray.t_max, along, make_float3(ray.x, ray.y, ray.z));
+    if (found == RAYT__NO_SPHERE)
+        rayt__meet_ground(view, ray, &met);
+    else
+        rayt__meet_sphere(view, found, ray, &met);
+    path->weight.x = rayt_mul(path->weight.x, met.colour.x);
+    path->weight.y = rayt_mul(path->weight.y, met.colour.y);
+    path->weight.z = rayt_mul(path->weight.z, met.colour.z);
+    if (met.material.kind == RAYT_MIRROR || met.material.kind == RAYT_GLASS) {
+        uint3 bits = rayt__hash(path->key, (unsigned)path->rays + 1, view->seed[1]);
+        if (path->rays >= view->depth || !rayt__bend(&met, along, bits, &path->direction))
+            return false;
+        rayt__leave(&met, rayt__dot(path->direction, met.normal) < 0, path);
+        return true;
+    }
+    rayt__leave(&met, false, path);
+    path->direction = met.normal;
+    bool goes_on = met.material.kind == RAYT_DIFFUSE;
+    if (!goes_on) {
+        path->sum.x = rayt_fma(path->weight.x, view->ambient.x, path->sum.x);
+        path->sum.y = rayt_fma(path->weight.y, view->ambient.y, path->sum.y);
+        path->sum.z = rayt_fma(path->weight.z, view->ambient.z, path->sum.z);
+    }
+    return rayt__next_light(view, goes_on ? 0 : RAYT__LAST, path);
+}
+
+/* A component of a sample as the integer that is added. */
+static __host__ __device__ __forceinline__ unsigned rayt__counted(const rayt__trace_view *view,
+                                                                  float component)
+{
+    if (!(component > 0)) component = 0;
+    if (component > RAYT__BRIGHTEST) component = RAYT__BRIGHTEST;
+    return (unsigned)rayt_fma(component, view->scale, 0.5f);
+}
+
+/* A component of a pixel from its sum: the byte that is nearest to 255 mean^(1 / gamma). */
+static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt__trace_view *view,
+                                                                     unsigned sum)
+{
+    if (view->gamma == 1 || view->gamma == 2) {
+        float mean = rayt_div((float)sum, rayt_mul((float)view->samples, view->scale));
+        if (mean > 1) mean = 1;
+        if (view->gamma == 2) mean = rayt_sqrt(mean);
+        return (unsigned char)(int)rayt_fma(mean, 255, 0.5f);
+    }
+    int low = 0; /* the number of thresholds that the sum has reached */
+    for (int step = 128; step > 0; step /= 2)
+        if (view->thresholds[low + step - 1] <= sum) low += step;
+    return (unsigned char)low;
+}
+#endif
+/* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
+   Uses: config.h, intersection.cuh, kernels/constant.cuh, trace/.
+   Used by: instances.h, kernel.cuh, trace/host/. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
+#define RAYT__PART_KINDS
+/* ============================== TRACE: KINDS OF MEMORY ======================================== */
+/* The nearest sphere that a ray hits nearer than ray->t_max, which becomes that distance; or
+   RAYT__NO_SPHERE, also if `wanted` is false. `any`: the first that is found will do, for rays to
+   lights. In all but RAYT_TREE
+   every ray is tested against every sphere, 14 operations a test, in the same order. Hence a warp
+   still asks for one sphere at a time, although its rays go everywhere, as long as its lanes walk
+   together; those that have ended their path, or found the shadow, wait.
+
+   These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
+   material, by rayt__advance, from global memory. */
+enum {
+    RAYT__TRACE_THREADS = 128,
+    RAYT__TRACE_EDGE = 16, /* of a tile */
+    RAYT__TRACE_PIXELS = 256,
+    RAYT__PART_BALLS = 256
+};
+
+static __host__ __device__ __forceinline__ void rayt__try(rayt_unit_ray *ray, float4 ball,
+                                                          int index, int *found)
+{
+    float t;
+    if (rayt_hit(*ray, ball, &t) && (*found == RAYT__NO_SPHERE || t < ray->t_max)) {
+        ray->t_max = t;
+        *found = index;
+    }
+}
+
+static __device__ __forceinline__ int rayt__find_global(const rayt__trace_view *view, bool wanted,
+                                                        bool any, rayt_unit_ray *ray)
+{
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    for (int i = 0; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    return found;
+}
+
+static __device__ __forceinline__ int rayt__find_readonly(const rayt__trace_view *view, bool wanted,
+                                                          bool any, rayt_unit_ray *ray)
+{
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    for (int i = 0; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, __ldg((const float4 *)&view->spheres[i]), i, &found);
+    return found;
+}
+
+/* The table holds the first RAYT_MAX_CONST / 16 spheres as they are, x y z radius; the others are
+   read from global memory. */
+static __device__ __forceinline__ int rayt__find_constant(const rayt__trace_view *view, bool wanted,
+                                                          bool any, rayt_unit_ray *ray)
+{
+    const int capacity = RAYT_MAX_CONST / 16;
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    int held = count < capacity ? count : capacity;
+    for (int i = 0; i < held && !(any && found >= 0); i++) rayt__try(ray, rayt_table[i], i, &found);
+    for (int i = held; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    return found;
+}
+
+/* A block fetches 256 spheres at a time and waits: all of its threads come here, also those that
+   have no ray. */
+static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *view, bool wanted,
+                                                        bool any, rayt_unit_ray *ray)
+{
+    __shared__ float4 balls[RAYT__PART_BALLS];
+    int found = RAYT__NO_SPHERE;
+    for (int first = 0; first < view->count; first += RAYT__PART_BALLS) {
+        int part = view->count - first < RAYT__PART_BALLS ? view->count - first : RAYT__PART_BALLS;
+        for (int i = threadIdx.x; i < part; i += RAYT__TRACE_THREADS)
+            balls[i] = *(const float4 *)&view->spheres[first + i];
+        __syncthreads(); /* the part is complete before anyone reads it */
+        for (int i = 0; i < part && wanted && !(any && found >= 0); i++)
+            rayt__try(ray, balls[i], first + i, &found);
+        __syncthreads(); /* everyone has read it before it is overwritten */
+    }
+    return found;
+}
+
+/* The tree holds the spheres in an order of its own, and their indices. Of two spheres in the way of a
+   light it may find another one than a loop does: both are in the way. */
+static __host__ __device__ __forceinline__ int rayt__find_tree(const rayt__trace_view *view,
+                                                               bool wanted, bool any,
+                                                               rayt_unit_ray *ray)
+{
+    float t;
+    int found = wanted ? rayt__tree_nearest(view->tree, *ray, any, &t) : (int)RAYT__NO_SPHERE;
+    if (found >= 0) ray->t_max = t;
+    return found;
+}
+
+/* Fills the table of RAYT_CONSTANT, by its address as device memory. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+    rayt_trace_fill(const rayt_sphere *spheres, int count, float4 *table)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) table[i] = *(const float4 *)&spheres[i];
+}
+#endif
+/* src/raytrace/trace/kernel.cuh. The kernel of rayt_trace, for one kind of memory.
+   Uses: trace/. Used by: callers. */
+#if defined(RAYT__EMIT) && defined(RAYT__TRACE)
+/* ============================== KERNEL TRACE ================================================== */
+/* A block of 128 threads draws a tile of 16 x 16 pixels, `samples` paths for each. Paths are of very
+   different lengths: one ends at once in the sky, another bounces fifty times. So a thread that has
+   ended its path takes the next one of the tile from a counter, and no lane of a warp waits for the
+   longest path of 32 but at the end of the tile.
+
+         ids of paths 0 .. 256 samples - 1          a thread:  +--> next id, first ray
+         0 .. 255: sample 0 of the pixels                      |    +-> nearest sphere      the same
+         256 .. : sample 1 ..                                  |    |   light or next ray   walk for
+                                                               |    +-- goes on             all rays
+         sums[3][256]: light, as integers                      +------- ended: add its light
+
+   Rays to lights are rays like others, so that there is one walk through the spheres, in which all
+   lanes take part. Samples are added as integers: their order, which differs from run to run,
+   changes nothing. One pixel a thread is written at the end, 4 bytes.
+
+   What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
+   instructions apart from its tests. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+    RAYT__TRACE(rayt__trace_view view, uchar4 *image)
+{
+    enum { EDGE = RAYT__TRACE_EDGE };
+    __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
+    __shared__ int next;
+    int across = (view.width - 1) / EDGE + 1;
+    int left = (int)(blockIdx.x % across) * EDGE, top = (int)(blockIdx.x / across) * EDGE;
+    for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
+        sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
+    if (threadIdx.x == 0) next = 0;
+    __syncthreads();
+
+    rayt__path path = {};
+    int pixel = 0, paths = RAYT__TRACE_PIXELS * view.samples;
+    bool running = false, more = true;
+    for (;;) {
+        while (!running && more) {
+            int id = atomicAdd(&next, 1);
+            more = id < paths;
+            pixel = id % RAYT__TRACE_PIXELS;
+            int column = left + pixel % EDGE, row = top + pixel / EDGE;
+            running = more && column < view.width && row < view.rows;
+            if (running)
+                rayt__begin_path(&view, column, view.first_row + row, id / RAYT__TRACE_PIXELS,
+                                 &path);
+        }
+        if (!RAYT__GOES_ON(running)) break;
+        bool ground = false, any = path.light != RAYT__PATH_RAY;
+        rayt_unit_ray ray = rayt__next_ray(&view, &path, &ground);
+        int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
+        if (running && !rayt__advance(&view, ray, found, ground, &path)) {
+            running = false;
+            atomicAdd(&sums[0][pixel], rayt__counted(&view, path.sum.x));
+            atomicAdd(&sums[1][pixel], rayt__counted(&view, path.sum.y));
+            atomicAdd(&sums[2][pixel], rayt__counted(&view, path.sum.z));
+        }
+    }
+
+    __syncthreads();
+    for (int i = threadIdx.x; i < RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS) {
+        int column = left + i % EDGE, row = top + i / EDGE;
+        if (column < view.width && row < view.rows)
+            image[(size_t)row * view.width + column] =
+                make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),
+                            rayt__toned(&view, sums[2][i]), 255);
+    }
+}
+#undef RAYT__TRACE
+#undef RAYT__FIND
+#undef RAYT__GOES_ON
+#endif
+/* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory.
+   Uses: config.h, kinds.cuh. Used by: kernel.cuh. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TRACE_INSTANCES)
+#define RAYT__PART_TRACE_INSTANCES
+/* KERNEL TRACE once a kind: the file includes itself, as for KERNEL TILE. RAYT__GOES_ON(running): does
+   this thread go on? With shared memory a block goes on together while any thread has a path. */
+#define RAYT__EMIT
+#define RAYT__TRACE            rayt_trace_global
+#define RAYT__FIND             rayt__find_global
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_readonly
+#define RAYT__FIND             rayt__find_readonly
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_constant
+#define RAYT__FIND             rayt__find_constant
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_shared
+#define RAYT__FIND             rayt__find_shared
+#define RAYT__GOES_ON(running) __syncthreads_or(running)
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_tree
+#define RAYT__FIND             rayt__find_tree
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#undef RAYT__EMIT
+#endif
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h, kernels/instances.h. Used by: functions.h, host/, callers. */
+   Uses: config.h, types.h. Used by: functions.h, host/, trace/host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
@@ -1561,13 +3546,14 @@ RAYT_API const char *rayt_where_string(rayt_where where)
     case RAYT_CONSTANT: return "constant";
     case RAYT_SHARED: return "shared";
     case RAYT_CULLED: return "culled";
+    case RAYT_TREE: return "tree";
     case RAYT_WHERE_COUNT: break;
     }
     return NULL;
 }
 #endif
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h. Used by: host/. */
+   Uses: config.h, intersection.cuh, types.h, status.h. Used by: host/, trace/host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -1609,12 +3595,15 @@ static inline rayt_status rayt__check(const rayt_sphere *spheres, int count,
 
 static inline rayt_status rayt__check_where(rayt_where where)
 {
+    if (where == RAYT_TREE)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "where is RAYT_TREE, which is for rayt_trace; "
+                                               "parallel rays have RAYT_CULLED");
     if (rayt_where_string(where) != NULL) return RAYT_OK;
     return rayt__fail(RAYT_ERROR_ARGUMENT, "where is %d, which is no rayt_where", (int)where);
 }
 #endif
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h. */
+   Uses: config.h, types.h, status.h. Used by: launch.h, trace/host/build.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -1696,7 +3685,8 @@ static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_
 }
 #endif
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/. Used by: render.h. */
+   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/.
+   Used by: render.h, trace/host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
@@ -1896,8 +3886,7 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt__job *job)
 }
 #endif
 /* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
-   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, host/. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */
@@ -2002,8 +3991,7 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 }
 #endif
 /* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
 /* ============================== CPU REFERENCE ================================================= */
@@ -2063,8 +4051,7 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
 }
 #endif
 /* src/raytrace/host/scenes.h. Random scenes.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
 /* ============================== SCENES ======================================================== */
@@ -2103,8 +4090,7 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
 }
 #endif
 /* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, png.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, png.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
@@ -2188,8 +4174,7 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, files.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, types.h, files.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
@@ -2339,8 +4324,7 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
@@ -2384,8 +4368,996 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
     return RAYT_OK;
 }
 #endif
+/* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/.
+   Used by: trace/tree.h, trace/host/, callers. */
+#if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TREE_BUILD)
+#define RAYT__PART_TREE_BUILD
+/* ============================== BUILDING TREES ================================================ */
+/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices. */
+static inline size_t rayt__node_count(int count)
+{
+    return count > 1 ? ((size_t)count + 3) / 4 : 1;
+}
+
+static inline size_t rayt__tree_bytes(int count)
+{
+    return rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+}
+
+static inline rayt__tree_view rayt__view(const rayt_tree *tree)
+{
+    char *memory = (char *)tree->memory;
+    char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
+    rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
+                            (const int *)(balls + (size_t)tree->count * 16)};
+    return view;
+}
+
+/* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
+   memory NULL it only measures. Pairs overwrite nothing that is still needed; what is sorted moves
+   between keys and the memory of ranges, meetings and other keys. */
+typedef struct rayt__workplace {
+    rayt__build build;
+    unsigned long long *other_keys;
+    int *other_order, *counts, *totals;
+    size_t bytes;
+    size_t zeros; /* so many bytes at its beginning are to be 0 */
+} rayt__workplace;
+
+static inline char *rayt__part(char *memory, size_t *at, size_t bytes)
+{
+    char *part = memory == NULL ? NULL : memory + *at;
+    *at += (bytes + 15) / 16 * 16;
+    return part;
+}
+
+static inline int rayt__sort_tiles(int count)
+{
+    return (int)(((size_t)count + RAYT__SORT_TILE - 1) / RAYT__SORT_TILE);
+}
+
+static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree *tree,
+                                                   const rayt_sphere *spheres, int count)
+{
+    rayt__workplace w;
+    size_t n = (size_t)count, at = 0;
+    memset(&w, 0, sizeof w);
+    w.build.spheres = spheres;
+    w.build.count = count;
+    w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
+    w.build.levels = (int *)rayt__part(memory, &at, (RAYT__DEPTH + 2) * sizeof(int));
+    w.zeros = at;
+    w.totals = (int *)rayt__part(memory, &at, RAYT__DIGITS * sizeof(int));
+    w.counts = (int *)rayt__part(memory, &at,
+                                 (size_t)rayt__sort_tiles(count) * RAYT__DIGITS * sizeof(int));
+    w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
+    w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    size_t shared = at;
+    w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
+    w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    size_t end = at;
+    at = shared; /* when all is sorted */
+    w.build.meetings = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.ranges =
+        (rayt__range *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__range));
+    if (at < end) at = end;
+    w.build.pairs = (rayt__pair *)rayt__part(memory, &at, n * sizeof(rayt__pair));
+    w.bytes = at;
+    rayt_tree whole = *tree;
+    whole.count = count;
+    rayt__tree_view view = rayt__view(&whole);
+    w.build.nodes = (uint4 *)view.nodes;
+    w.build.balls = (float4 *)view.balls;
+    w.build.indices = (int *)view.indices;
+    return w;
+}
+
+static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sphere *spheres,
+                                            int count)
+{
+    if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
+    return rayt__check_spheres(spheres, count);
+}
+
+static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStream_t stream)
+{
+    int back = shift / 8 % 2;
+    rayt__build *b = &w->build;
+    rayt__sort_job sort = {back ? w->other_keys : b->keys,
+                           back ? w->other_order : b->order,
+                           back ? b->keys : w->other_keys,
+                           back ? b->order : w->other_order,
+                           w->counts,
+                           w->totals,
+                           b->count,
+                           rayt__sort_tiles(b->count)};
+    cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
+    cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
+    rayt_status status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
+    return status;
+}
+
+/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
+   size usually has, then the rest, if there is one, by one block again. */
+static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
+{
+    enum { FIRST = 3, SMALL = 4096 };
+    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_THREADS, stream);
+    if (build->count <= SMALL)
+        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
+    rayt_status status =
+        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
+    int level = FIRST;
+    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
+        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
+        int blocks = (int)((most - 1) / RAYT__WIDEN_THREADS + 1);
+        cudaLaunchConfig_t many =
+            rayt__config(blocks < 4096 ? blocks : 4096, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
+    }
+    if (status == RAYT_OK)
+        status = rayt__launched(
+            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
+    return status;
+}
+
+static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
+{
+    rayt__build *b = &w->build;
+    rayt_status status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
+    if (b->count > 0) {
+        cudaLaunchConfig_t each = rayt__thread_per_item(b->count, stream);
+        cudaLaunchConfig_t some = each;
+        if (some.gridDim.x > 1024) some.gridDim.x = 1024;
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_bounds, *b));
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_codes, *b));
+        for (int shift = 0; shift < RAYT__CODE_BITS && status == RAYT_OK; shift += 8)
+            status = rayt__sort_pass(w, shift, stream);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0xff, (size_t)b->count * sizeof(int),
+                                                stream),
+                                "cudaMemset");
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_merge, *b));
+    }
+    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+}
+
+RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
+                                rayt_stream stream)
+{
+    rayt_status status = rayt__check_build(tree, spheres, count);
+    if (status != RAYT_OK) return status;
+    if (tree->memory != NULL && tree->on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "tree is in host memory: rayt_tree_free it, or rayt_build_host again");
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    int device = 0;
+    status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->memory != NULL && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    size_t bytes = rayt__tree_bytes(count);
+    if (status == RAYT_OK && bytes > tree->bytes) {
+        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
+        tree->memory = NULL;
+        tree->bytes = 0;
+        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        if (status == RAYT_OK) tree->bytes = bytes;
+    }
+    rayt__scratch scratch = {NULL, 0};
+    rayt__workplace w = rayt__make_workplace(NULL, tree, spheres, count);
+    if (status == RAYT_OK) status = rayt__scratch_alloc(&scratch, w.bytes, stream);
+    if (status == RAYT_OK) {
+        tree->count = count;
+        tree->on_host = 0;
+        tree->device = device;
+        w = rayt__make_workplace(scratch.memory, tree, spheres, count);
+        status = rayt__launch_build(&w, scratch.memory, stream);
+        status = rayt__scratch_free(&scratch, stream, status);
+    }
+    if (tree->memory == NULL) tree->count = 0;
+    return rayt__end(before, status);
+}
+
+RAYT_API rayt_status rayt_tree_free(rayt_tree *tree)
+{
+    if (tree == NULL || tree->memory == NULL) return RAYT_OK;
+    rayt_status status = RAYT_OK;
+    if (tree->on_host) {
+        free(tree->memory);
+    } else {
+        cudaError_t before;
+        status = rayt__begin(&before);
+        if (status == RAYT_OK)
+            status = rayt__end(before, rayt__cuda(cudaFree(tree->memory), "cudaFree of the tree"));
+    }
+    memset(tree, 0, sizeof *tree);
+    return status;
+}
+
+/* ---- on the host ---- */
+
+/* The same sort as the kernels', for one thread. */
+static inline RAYT__OPTIMIZE void rayt__sort_host(rayt__workplace *w, int shift)
+{
+    int back = shift / 8 % 2, places[RAYT__DIGITS] = {0}, sum = 0;
+    rayt__build *b = &w->build;
+    const unsigned long long *keys = back ? w->other_keys : b->keys;
+    const int *order = back ? w->other_order : b->order;
+    unsigned long long *to_keys = back ? b->keys : w->other_keys;
+    int *to_order = back ? b->order : w->other_order;
+    for (int i = 0; i < b->count; i++) places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+    for (int k = 0; k < RAYT__DIGITS; k++) {
+        int many = places[k];
+        places[k] = sum;
+        sum += many;
+    }
+    for (int i = 0; i < b->count; i++) {
+        int place = places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+        to_keys[place] = keys[i];
+        to_order[place] = order[i];
+    }
+}
+
+/* The codes of all spheres; returns how many of them a ray can hit. */
+static inline RAYT__OPTIMIZE int rayt__codes_host(rayt__build *b)
+{
+    rayt__box all = {RAYT_FAR, RAYT_FAR, RAYT_FAR, -RAYT_FAR, -RAYT_FAR, -RAYT_FAR};
+    int count = 0;
+    for (int i = 0; i < b->count; i++) {
+        float4 ball = rayt__ball_of(b->spheres, i);
+        if (!rayt_solid(ball)) continue;
+        rayt__box point = {ball.x, ball.y, ball.z, ball.x, ball.y, ball.z};
+        all = rayt__around(all, point);
+        count++;
+    }
+    for (int i = 0; i < b->count; i++) {
+        b->keys[i] = rayt__code(rayt__ball_of(b->spheres, i), all);
+        b->order[i] = i;
+    }
+    return count;
+}
+
+/* The climbs of rayt_tree_merge, one after the other. Returns the name of the root. */
+static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
+{
+    int root = 0;
+    for (int i = 0; i < count; i++) {
+        int first = i, last = i, name = i;
+        while (last - first + 1 < count) {
+            bool left = rayt__is_left(b->keys, count, first, last);
+            int parent = left ? last : first - 1, end = b->meetings[parent];
+            rayt__pair *pair = &b->pairs[parent];
+            if (left) {
+                pair->left = name;
+            } else {
+                pair->right = name;
+            }
+            b->meetings[parent] = left ? first : last;
+            if (end < 0) break;
+            int middle = parent;
+            first = left ? first : end;
+            last = left ? end : last;
+            rayt__set_pair(pair, rayt__around(rayt__range_box(b, first, middle, pair->left),
+                                              rayt__range_box(b, middle + 1, last, pair->right)));
+            name = parent;
+        }
+        if (last - first + 1 == count) root = name;
+    }
+    return root;
+}
+
+static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
+{
+    int nodes = 1, spheres = 0, level = 0;
+    rayt__range whole = {0, count - 1, root};
+    b->ranges[0] = whole;
+    for (int begin = 0, end = 1; begin < end; level++) {
+        for (int k = begin; k < end; k++) {
+            rayt__children children;
+            rayt__open_up(b, b->ranges[k], level, &children);
+            rayt__write(b, k, &children, nodes, spheres);
+            nodes += children.nodes;
+            spheres += children.spheres;
+        }
+        begin = end;
+        end = nodes;
+    }
+}
+
+RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres, int count)
+{
+    rayt_status status = rayt__check_build(tree, spheres, count);
+    if (status != RAYT_OK) return status;
+    if (tree->memory != NULL && !tree->on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "tree is in device memory: rayt_tree_free it, or rayt_build again");
+    size_t bytes = rayt__tree_bytes(count);
+    if (bytes > tree->bytes) {
+        free(tree->memory);
+        memset(tree, 0, sizeof *tree);
+        tree->memory = malloc(bytes);
+        if (tree->memory != NULL) tree->bytes = bytes;
+    }
+    rayt__workplace w = rayt__make_workplace(NULL, tree, spheres, count);
+    char *memory = tree->memory == NULL ? NULL : (char *)malloc(w.bytes);
+    if (memory == NULL) {
+        free(tree->memory);
+        memset(tree, 0, sizeof *tree);
+        return rayt__fail(RAYT_ERROR_MEMORY, "no host memory for a tree over %d spheres", count);
+    }
+    tree->count = count;
+    tree->on_host = 1;
+    w = rayt__make_workplace(memory, tree, spheres, count);
+    int valid = rayt__codes_host(&w.build);
+    for (int shift = 0; shift < RAYT__CODE_BITS; shift += 8) rayt__sort_host(&w, shift);
+    memset(w.build.meetings, 0xff, (size_t)count * sizeof(int));
+    rayt__widen_host(&w.build, valid, rayt__merge_host(&w.build, valid));
+    free(memory);
+    return RAYT_OK;
+}
+#endif
+/* src/raytrace/trace/host/query.h. Questions to trees.
+   Uses: config.h, types.h, host/, trace/, build.h.
+   Used by: trace/tree.h, trace.h, view.h, callers. */
+#if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
+#define RAYT__PART_QUERY
+/* ============================== QUERIES ======================================================= */
+/* An array of `count` items that are aligned to so many bytes. */
+static inline rayt_status rayt__check_array(const char *name, const void *array, int count,
+                                            int alignment)
+{
+    if (array == NULL && count > 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is NULL, but count is %d", name, count);
+    if ((size_t)array % (size_t)alignment != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is not aligned to %d bytes", name, alignment);
+    return RAYT_OK;
+}
+
+static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
+{
+    if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
+    if (tree->memory == NULL)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
+    if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
+    return RAYT_OK;
+}
+
+/* A tree of the device must be on the one that is current. */
+static inline rayt_status rayt__check_device(const rayt_tree *tree)
+{
+    int device = 0;
+    rayt_status status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    return status;
+}
+
+static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
+{
+    return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
+}
+
+static inline RAYT__OPTIMIZE void rayt__query_host(const rayt_tree *tree, const rayt_ray *rays,
+                                                   int count, bool any, rayt_found *found)
+{
+    rayt__tree_view view = rayt__view(tree);
+    for (int i = 0; i < count; i++) {
+        float t = 0;
+        int index = rayt__tree_nearest(view, rayt_ready(rays[i]), any, &t);
+        found[i].index = any && index >= 0 ? 0 : index;
+        found[i].t = any || index < 0 ? 0 : t;
+    }
+}
+
+RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, const rayt_ray *rays,
+                                int count, rayt_found *found, rayt_stream stream)
+{
+    if (kind != RAYT_NEAREST && kind != RAYT_ANY)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "kind is %d, which is no rayt_query_kind",
+                          (int)kind);
+    rayt_status status = rayt__check_tree(tree, count);
+    if (status == RAYT_OK) status = rayt__check_array("rays", rays, count, 16);
+    if (status == RAYT_OK) status = rayt__check_array("found", found, count, 8);
+    if (status != RAYT_OK || count == 0) return status;
+    if (tree->on_host) {
+        rayt__query_host(tree, rays, count, kind == RAYT_ANY, found);
+        return RAYT_OK;
+    }
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    status = rayt__check_device(tree);
+    if (status == RAYT_OK) {
+        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_rays, rayt__view(tree), rays,
+                                                   count, kind == RAYT_ANY, (int2 *)found));
+    }
+    return rayt__end(before, status);
+}
+
+RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
+                                       int *counts, int *lists, int capacity, rayt_stream stream)
+{
+    rayt_status status = rayt__check_tree(tree, count);
+    if (status == RAYT_OK) status = rayt__check_array("balls", balls, count, 16);
+    if (status == RAYT_OK) status = rayt__check_array("counts", counts, count, 4);
+    if (status == RAYT_OK && capacity < 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "capacity is negative: %d", capacity);
+    if (status == RAYT_OK && capacity > 0) status = rayt__check_array("lists", lists, count, 4);
+    if (status != RAYT_OK || count == 0) return status;
+    if (tree->on_host) {
+        rayt__tree_view view = rayt__view(tree);
+        for (int i = 0; i < count; i++) {
+            float4 point = make_float4(balls[i].x, balls[i].y, balls[i].z, balls[i].radius);
+            counts[i] = rayt__tree_within(view, point, lists + (size_t)i * capacity, capacity);
+        }
+        return RAYT_OK;
+    }
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    status = rayt__check_device(tree);
+    if (status == RAYT_OK) {
+        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_balls, rayt__view(tree),
+                                                   (const float4 *)balls, count, counts, lists,
+                                                   capacity));
+    }
+    return rayt__end(before, status);
+}
+#endif
+/* src/raytrace/trace/host/view.h. From a scene, a camera and a quality to what kernels take.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/, build.h, query.h.
+   Used by: cpu.h, trace.h. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_VIEW)
+#define RAYT__PART_VIEW
+/* ============================== TRACE: VIEW =================================================== */
+/* A vector of `name` in which all is finite and within +- limit, not below `least`. */
+static inline rayt_status rayt__check_vector(const char *name, const float *vector, float least,
+                                             float limit)
+{
+    for (int i = 0; i < 3; i++)
+        if (!(vector[i] >= least && vector[i] <= limit))
+            return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is (%g, %g, %g): not within %g .. %g", name,
+                              (double)vector[0], (double)vector[1], (double)vector[2],
+                              (double)least, (double)limit);
+    return RAYT_OK;
+}
+
+static inline rayt_status rayt__check_number(const char *name, float number, float least,
+                                             float limit)
+{
+    if (number >= least && number <= limit) return RAYT_OK;
+    return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is %g, not within %g .. %g", name, (double)number,
+                      (double)least, (double)limit);
+}
+
+/* Colours of lights are at most this: their products with weights and distances stay finite. */
+#define RAYT__LIGHT_MAX 1e6f
+
+static inline rayt_status rayt__check_light(const char *place, const char *colour,
+                                            const rayt_light *light)
+{
+    const float xyz[3] = {light->x, light->y, light->z}, rgb[3] = {light->r, light->g, light->b};
+    rayt_status status = rayt__check_vector(place, xyz, -RAYT_FAR, RAYT_FAR);
+    return status == RAYT_OK ? rayt__check_vector(colour, rgb, 0, RAYT__LIGHT_MAX) : status;
+}
+
+static inline int rayt__is_black(const rayt_light *light)
+{
+    return light->r == 0 && light->g == 0 && light->b == 0;
+}
+
+static inline rayt_status rayt__check_scene(const rayt_scene *scene)
+{
+    if (scene == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "scene is NULL");
+    rayt_status status = rayt__check_spheres(scene->spheres, scene->count);
+    if (status != RAYT_OK) return status;
+    if ((size_t)scene->materials % 16 != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "materials is not aligned to 16 bytes");
+    if (scene->light_count < 0 || scene->light_count > RAYT_MOST_LIGHTS)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "light_count is %d, not within 0 .. %d",
+                          scene->light_count, (int)RAYT_MOST_LIGHTS);
+    for (int i = 0; i < scene->light_count && status == RAYT_OK; i++) {
+        char place[32], colour[48];
+        snprintf(place, sizeof place, "lights[%d]", i);
+        snprintf(colour, sizeof colour, "the colour of lights[%d]", i);
+        status = rayt__check_light(place, colour, &scene->lights[i]);
+    }
+    if (status == RAYT_OK) status = rayt__check_light("sun", "the colour of sun", &scene->sun);
+    if (status == RAYT_OK && !rayt__is_black(&scene->sun) && scene->sun.x == 0 &&
+        scene->sun.y == 0 && scene->sun.z == 0)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT, "sun has a colour, but its direction is 0");
+    if (status == RAYT_OK)
+        status = rayt__check_vector("sky_bottom", scene->sky_bottom, 0, RAYT__LIGHT_MAX);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("sky_top", scene->sky_top, 0, RAYT__LIGHT_MAX);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("ambient", scene->ambient, 0, RAYT__LIGHT_MAX);
+    if (status != RAYT_OK || !scene->ground) return status;
+    status = rayt__check_number("ground_height", scene->ground_height, -RAYT_FAR, RAYT_FAR);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("ground_colours[0]", scene->ground_colours[0], 0, 1);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("ground_colours[1]", scene->ground_colours[1], 0, 1);
+    if (status == RAYT_OK && scene->ground_square != 0)
+        status = rayt__check_number("ground_square", scene->ground_square, 1e-6f, RAYT_FAR);
+    return status;
+}
+
+static inline rayt_status rayt__check_quality(const rayt_quality *quality)
+{
+    if (quality == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "quality is NULL");
+    if (quality->samples < 1 || quality->samples > 65536)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "samples is %d, not within 1 .. 65536",
+                          quality->samples);
+    if (quality->depth < 1 || quality->depth > 1000)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "depth is %d, not within 1 .. 1000", quality->depth);
+    return rayt__check_number("gamma", quality->gamma, 0.1f, 10);
+}
+
+static inline float3 rayt__vector(const float *vector)
+{
+    return make_float3(vector[0], vector[1], vector[2]);
+}
+
+static inline float3 rayt__cross(float3 a, float3 b)
+{
+    return make_float3(rayt_fma(a.y, b.z, -rayt_mul(a.z, b.y)),
+                       rayt_fma(a.z, b.x, -rayt_mul(a.x, b.z)),
+                       rayt_fma(a.x, b.y, -rayt_mul(a.y, b.x)));
+}
+
+/* The vector at length 1, whatever its length; false if that is 0. */
+static inline int rayt__normalise(float3 *vector)
+{
+    float largest = fmaxf(fabsf(vector->x), fmaxf(fabsf(vector->y), fabsf(vector->z)));
+    if (!(largest > 0)) return 0;
+    float3 part = make_float3(rayt_div(vector->x, largest), rayt_div(vector->y, largest),
+                              rayt_div(vector->z, largest));
+    *vector = rayt__times(rayt_div(1, rayt_sqrt(rayt__dot(part, part))), part);
+    return 1;
+}
+
+/* The camera's axes and its lens. `height`: of the image, which the field of view spans. */
+static inline rayt_status rayt__set_camera(rayt__trace_view *view, const rayt_camera *camera,
+                                           int height)
+{
+    if (camera == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "camera is NULL");
+    rayt_status status =
+        rayt__check_vector("camera position", camera->position, -RAYT_FAR, RAYT_FAR);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("camera target", camera->target, -RAYT_FAR, RAYT_FAR);
+    if (status == RAYT_OK) status = rayt__check_vector("camera up", camera->up, -1e18f, 1e18f);
+    if (status == RAYT_OK && camera->field_of_view != 0)
+        status = rayt__check_number("field_of_view", camera->field_of_view, 0.01f, 179);
+    if (status == RAYT_OK) status = rayt__check_number("aperture", camera->aperture, 0, RAYT_FAR);
+    if (status == RAYT_OK && camera->aperture > 0)
+        status = rayt__check_number("focus_distance", camera->focus_distance,
+                                    fmaxf(1e-6f, rayt_mul(1e-6f, camera->aperture)), RAYT_FAR);
+    if (status != RAYT_OK) return status;
+    float3 up = rayt__vector(camera->up);
+    view->origin = rayt__vector(camera->position);
+    view->forward = rayt__along(-1, view->origin, rayt__vector(camera->target));
+    if (!rayt__normalise(&view->forward))
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "camera target is the camera's position");
+    if (!rayt__normalise(&up)) return rayt__fail(RAYT_ERROR_ARGUMENT, "camera up is 0");
+    float3 right = rayt__cross(view->forward, up);
+    if (rayt__dot(right, right) < 1e-10f || !rayt__normalise(&right)) /* 10^-5 of a right angle */
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "camera up is parallel to the view from position to target");
+    up = rayt__cross(right, view->forward);
+    view->parallel = camera->field_of_view == 0;
+    float unit = 1;
+    if (!view->parallel) {
+        float c, s;
+        unsigned half = (unsigned)rayt_mul(camera->field_of_view, 5965232.35f); /* 2^32 / 720 */
+        rayt__turn(half, &c, &s);
+        unit = rayt_div(rayt_mul(2, rayt_div(s, c)), (float)height);
+    }
+    view->across = rayt__times(unit, right);
+    view->down = rayt__times(-unit, up);
+    float radius = rayt_mul(0.5f, camera->aperture);
+    view->lens_across = rayt__times(radius, right);
+    view->lens_up = rayt__times(radius, up);
+    view->focus = camera->aperture > 0 ? rayt_div(1, camera->focus_distance) : 0;
+    return RAYT_OK;
+}
+
+static inline void rayt__set_scene(rayt__trace_view *view, const rayt_scene *scene)
+{
+    view->spheres = scene->spheres;
+    view->materials = scene->materials;
+    view->count = scene->count;
+    view->ground = scene->ground != 0;
+    view->ground_height = scene->ground_height;
+    view->ground_cells = scene->ground_square > 0 ? rayt_div(1, scene->ground_square) : 0;
+    for (int i = 0; i < 2; i++) view->ground_colours[i] = rayt__vector(scene->ground_colours[i]);
+    view->ground_material = scene->ground_material;
+    view->lights = 0;
+    view->sun = !rayt__is_black(&scene->sun);
+    if (view->sun) {
+        float3 towards = make_float3(scene->sun.x, scene->sun.y, scene->sun.z);
+        (void)rayt__normalise(&towards);
+        rayt_light sun = {towards.x,    towards.y,    towards.z,
+                          scene->sun.r, scene->sun.g, scene->sun.b};
+        view->light[view->lights++] = sun;
+    }
+    for (int i = 0; i < scene->light_count; i++)
+        if (!rayt__is_black(&scene->lights[i])) view->light[view->lights++] = scene->lights[i];
+    float3 bottom = rayt__vector(scene->sky_bottom), top = rayt__vector(scene->sky_top);
+    view->sky_middle = rayt__times(0.5f, rayt__along(1, bottom, top));
+    view->sky_slope = rayt__times(0.5f, rayt__along(-1, bottom, top));
+    view->ambient = rayt__vector(scene->ambient);
+}
+
+/* a to the power p, by multiplications and square roots, which are the same everywhere: a to the whole
+   part of p, and its roots 2, 4, 8 ... for the bits of the rest. */
+static inline double rayt__power(double a, double p)
+{
+    double result = 1, whole = floor(p), rest = p - whole;
+    for (int n = 0; n < (int)whole; n++) result *= a;
+    for (int bit = 0; bit < 24 && rest > 0; bit++) {
+        a = sqrt(a);
+        rest *= 2;
+        if (rest >= 1) {
+            result *= a;
+            rest -= 1;
+        }
+    }
+    return result;
+}
+
+static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality *quality)
+{
+    unsigned long long seed = quality->seed; /* splitmix64: neighbouring seeds become strangers */
+    for (int i = 0; i < 2; i++) {
+        unsigned long long z = (seed += 0x9E3779B97F4A7C15ull);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        view->seed[i] = (unsigned)(z >> 32);
+    }
+    int bits = 20; /* sums of `samples` numbers up to 16 scale stay below 2^32 */
+    while (16.0 * (double)quality->samples * (double)(1 << bits) > 2147483648.0) bits--;
+    view->samples = quality->samples;
+    view->depth = quality->depth;
+    view->scale = (float)(1 << bits);
+    view->gamma = quality->gamma;
+    double white = (double)quality->samples * (double)view->scale;
+    for (int n = 0; n < 255; n++) /* byte n + 1 begins half-way */
+        view->thresholds[n] =
+            (unsigned)ceil(white * rayt__power((n + 0.5) / 255, (double)quality->gamma));
+}
+
+/* The tree of a scene, on the device or on the host. */
+static inline rayt_status rayt__set_tree(rayt__trace_view *view, const rayt_scene *scene,
+                                         int on_host)
+{
+    const rayt_tree *tree = scene->tree;
+    if (tree == NULL)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the scene's tree is NULL: rayt_build makes one");
+    rayt_status status = rayt__check_tree(tree, scene->count);
+    if (status != RAYT_OK) return status;
+    if (tree->count != scene->count)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the tree is of %d spheres, the scene has %d",
+                          tree->count, scene->count);
+    if (!tree->on_host != !on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the tree is in memory of the %s, not of the %s",
+                          on_host ? "device" : "host", on_host ? "host" : "device");
+    view->tree = rayt__view(tree);
+    view->has_tree = 1;
+    return RAYT_OK;
+}
+
+/* Checks all that functions of tracing have in common, and fills *view. */
+static inline rayt_status rayt__set_view(rayt__trace_view *view, const rayt_scene *scene,
+                                         const rayt_camera *camera, const rayt_quality *quality,
+                                         const unsigned char *image, int width, int height)
+{
+    memset(view, 0, sizeof *view);
+    rayt_status status = rayt__check_scene(scene);
+    if (status == RAYT_OK) status = rayt__check_quality(quality);
+    if (status == RAYT_OK) status = rayt__check(scene->spheres, scene->count, image, width, height);
+    if (status == RAYT_OK) status = rayt__set_camera(view, camera, height);
+    if (status != RAYT_OK) return status;
+    view->width = width;
+    view->height = height;
+    view->rows = height;
+    rayt__set_scene(view, scene);
+    rayt__set_quality(view, quality);
+    return RAYT_OK;
+}
+#endif
+/* src/raytrace/trace/host/launch.h. Launches of KERNEL TRACE.
+   Uses: config.h, types.h, host/, kernels/constant.cuh, trace/. Used by: trace.h. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TRACE_LAUNCH)
+#define RAYT__PART_TRACE_LAUNCH
+/* ============================== TRACE: LAUNCHERS ============================================== */
+/* Puts the first spheres into the table of RAYT_CONSTANT, in the order of the stream. */
+static inline rayt_status rayt__fill_table(const rayt__trace_view *view, cudaStream_t stream)
+{
+    const int capacity = RAYT_MAX_CONST / 16;
+    int held = view->count < capacity ? view->count : capacity;
+    float4 *table = NULL;
+    if (held == 0) return RAYT_OK;
+    rayt_status status = rayt__cuda(cudaGetSymbolAddress((void **)&table, rayt_table),
+                                    "address of the constant memory");
+    if (status != RAYT_OK) return status;
+    cudaLaunchConfig_t config =
+        rayt__config((held - 1) / RAYT__TRACE_THREADS + 1, RAYT__TRACE_THREADS, stream);
+    return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_fill, view->spheres, held, table));
+}
+
+/* The rows first_row .. first_row + rows - 1 of the view, to `band`: at most 2^30 tiles. */
+static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace_view *view,
+                                             uchar4 *band, cudaStream_t stream)
+{
+    int across = (view->width - 1) / RAYT__TRACE_EDGE + 1;
+    int down = (view->rows - 1) / RAYT__TRACE_EDGE + 1;
+    cudaLaunchConfig_t config = rayt__config(across * down, RAYT__TRACE_THREADS, stream);
+    switch (where) {
+    case RAYT_GLOBAL:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_global, *view, band));
+    case RAYT_READONLY:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_readonly, *view, band));
+    case RAYT_CONSTANT:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_constant, *view, band));
+    case RAYT_TREE:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
+    default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));
+    }
+}
+
+/* All rows of the view, in as many launches as that takes. */
+static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *view,
+                                           unsigned char *band, cudaStream_t stream)
+{
+    int first_row = view->first_row, rows = view->rows;
+    int most = (1 << 30) / ((view->width - 1) / RAYT__TRACE_EDGE + 1);
+    rayt_status status = where == RAYT_CONSTANT ? rayt__fill_table(view, stream) : RAYT_OK;
+    for (int done = 0; done < rows && status == RAYT_OK; done += most) {
+        view->first_row = first_row + done;
+        view->rows = rows - done < most ? rows - done : most;
+        status =
+            rayt__launch_trace(where, view, (uchar4 *)band + (size_t)done * view->width, stream);
+    }
+    return status;
+}
+#endif
+/* src/raytrace/trace/host/trace.h. Pictures by a camera: on the device, and from host memory.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/, trace/host/.
+   Used by: functions.h, callers. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE)
+#define RAYT__PART_TRACE
+/* ============================== TRACE: PICTURES =============================================== */
+static inline rayt_status rayt__check_trace(rayt_where where)
+{
+    if (where == RAYT_CULLED)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "where is RAYT_CULLED, which is for parallel rays "
+                                               "through rayt_render; rayt_trace has RAYT_TREE");
+    return where == RAYT_TREE ? RAYT_OK : rayt__check_where(where);
+}
+
+RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
+                                const rayt_camera *camera, const rayt_quality *quality,
+                                unsigned char *image, int width, int height, rayt_stream stream)
+{
+    rayt__trace_view view;
+    rayt_status status = rayt__check_trace(where);
+    if (status == RAYT_OK)
+        status = rayt__set_view(&view, scene, camera, quality, image, width, height);
+    if (status != RAYT_OK) return status;
+    if ((size_t)image % 4 != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the image is not aligned to 4 bytes");
+    if (width == 0 || height == 0) return RAYT_OK;
+    if (where == RAYT_TREE) status = rayt__set_tree(&view, scene, 0);
+    if (status != RAYT_OK) return status;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    if (where == RAYT_TREE) status = rayt__check_device(scene->tree);
+    if (status == RAYT_OK) status = rayt__trace_rows(where, &view, image, stream);
+    return rayt__end(before, status);
+}
+
+/* Device memory of rayt_trace_host. */
+typedef struct rayt__traced {
+    rayt_sphere *spheres;
+    rayt_material *materials;
+    unsigned char *band;
+    rayt_tree tree;
+} rayt__traced;
+
+static inline rayt_status rayt__copy_scene(const rayt_scene *scene, rayt__traced *memory)
+{
+    size_t spheres = (size_t)scene->count * sizeof(rayt_sphere);
+    size_t materials = scene->materials ? (size_t)scene->count * sizeof(rayt_material) : 0;
+    rayt_status status = RAYT_OK;
+    if (spheres > 0)
+        status = rayt__cuda(cudaMalloc((void **)&memory->spheres, spheres),
+                            "cudaMalloc for the spheres");
+    if (status == RAYT_OK && spheres > 0)
+        status =
+            rayt__cuda(cudaMemcpy(memory->spheres, scene->spheres, spheres, cudaMemcpyHostToDevice),
+                       "copy of the spheres to the device");
+    if (status == RAYT_OK && materials > 0)
+        status = rayt__cuda(cudaMalloc((void **)&memory->materials, materials),
+                            "cudaMalloc for the materials");
+    if (status == RAYT_OK && materials > 0)
+        status = rayt__cuda(cudaMemcpy(memory->materials, scene->materials, materials,
+                                       cudaMemcpyHostToDevice),
+                            "copy of the materials to the device");
+    return status;
+}
+
+/* Rows of a band of rayt_trace_host: at most 64 MB, and some 2^33 tests if a path has 4 rays. A
+   tree makes some 100 tests of many spheres. */
+static inline int rayt__trace_band(rayt_where where, const rayt__trace_view *view)
+{
+    double tests = view->count + 10.0;
+    if (where == RAYT_TREE && tests > 100) tests = 100;
+    double a_row = 4 * tests * (double)view->samples * (double)view->width;
+    double rows = 8589934592.0 / a_row, most = 16777216.0 / view->width;
+    if (rows > most) rows = most;
+    rows = floor(rows / RAYT__TRACE_EDGE) * RAYT__TRACE_EDGE;
+    if (rows < RAYT__TRACE_EDGE) rows = RAYT__TRACE_EDGE;
+    return rows < view->height ? (int)rows : view->height;
+}
+
+RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
+                                     const rayt_camera *camera, const rayt_quality *quality,
+                                     unsigned char *image, int width, int height,
+                                     rayt_progress progress, void *context)
+{
+    rayt__trace_view view;
+    rayt_status status = rayt__check_trace(where);
+    if (status == RAYT_OK)
+        status = rayt__set_view(&view, scene, camera, quality, image, width, height);
+    if (status != RAYT_OK || width == 0 || height == 0) return status;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    rayt__traced memory;
+    memset(&memory, 0, sizeof memory);
+    size_t row_bytes = (size_t)width * 4;
+    int most = rayt__trace_band(where, &view);
+    status = rayt__copy_scene(scene, &memory);
+    view.spheres = memory.spheres;
+    view.materials = memory.materials;
+    if (status == RAYT_OK && where == RAYT_TREE)
+        status = rayt_build(&memory.tree, memory.spheres, scene->count, 0);
+    if (status == RAYT_OK && where == RAYT_TREE) view.tree = rayt__view(&memory.tree);
+    if (status == RAYT_OK)
+        status = rayt__cuda(cudaMalloc((void **)&memory.band, row_bytes * (size_t)most),
+                            "cudaMalloc for the image");
+    for (int done = 0; done < height && status == RAYT_OK;) {
+        int rows = height - done < most ? height - done : most;
+        view.first_row = done;
+        view.rows = rows;
+        status = rayt__trace_rows(where, &view, memory.band, 0);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemcpy(image + (size_t)done * row_bytes, memory.band,
+                                           (size_t)rows * row_bytes, cudaMemcpyDeviceToHost),
+                                "tracing, or copy of the image to the host");
+        done += rows;
+        if (status == RAYT_OK && progress) progress(done, height, context);
+    }
+    if (memory.tree.memory != NULL) cudaFree(memory.tree.memory);
+    cudaFree(memory.spheres); /* of NULL: nothing; an error here would only repeat an earlier one */
+    cudaFree(memory.materials);
+    cudaFree(memory.band);
+    return rayt__end(before, status);
+}
+#endif
+/* src/raytrace/trace/host/cpu.h. The same pictures by the CPU.
+   Uses: config.h, intersection.cuh, types.h, trace/, view.h. Used by: functions.h, callers. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE_CPU)
+#define RAYT__PART_TRACE_CPU
+/* ============================== TRACE: CPU REFERENCE ========================================== */
+/* Threads that take rows from a counter. */
+typedef struct rayt__crew {
+    const rayt__trace_view *view;
+    unsigned char *image;
+    int next;
+} rayt__crew;
+
+enum { RAYT__MAX_CREW = 256 };
+
+static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bool any,
+                                                rayt_unit_ray *ray)
+{
+    if (view->has_tree) return rayt__find_tree(view, true, any, ray);
+    int found = RAYT__NO_SPHERE;
+    for (int i = 0; i < view->count && !(any && found >= 0); i++) {
+        const rayt_sphere *sphere = &view->spheres[i];
+        rayt__try(ray, make_float4(sphere->x, sphere->y, sphere->z, sphere->radius), i, &found);
+    }
+    return found;
+}
+
+static inline RAYT__OPTIMIZE void rayt__cpu_pixel(const rayt__trace_view *view, int column, int row,
+                                                  unsigned char *pixel)
+{
+    unsigned sums[3] = {0, 0, 0};
+    for (int sample = 0; sample < view->samples; sample++) {
+        rayt__path path;
+        bool running = true;
+        rayt__begin_path(view, column, row, sample, &path);
+        while (running) {
+            bool ground, any = path.light != RAYT__PATH_RAY;
+            rayt_unit_ray ray = rayt__next_ray(view, &path, &ground);
+            int found = any && ground ? (int)RAYT__NO_SPHERE : rayt__find_cpu(view, any, &ray);
+            running = rayt__advance(view, ray, found, ground, &path);
+        }
+        sums[0] += rayt__counted(view, path.sum.x);
+        sums[1] += rayt__counted(view, path.sum.y);
+        sums[2] += rayt__counted(view, path.sum.z);
+    }
+    for (int c = 0; c < 3; c++) pixel[c] = rayt__toned(view, sums[c]);
+    pixel[3] = 255;
+}
+
+static inline RAYT__OPTIMIZE void *rayt__crew_work(void *argument)
+{
+    rayt__crew *crew = (rayt__crew *)argument;
+    const rayt__trace_view *view = crew->view;
+    for (;;) {
+#ifdef _WIN32
+        int row = crew->next++;
+#else
+        int row = __atomic_fetch_add(&crew->next, 1, __ATOMIC_RELAXED);
+#endif
+        if (row >= view->height) return NULL;
+        for (int column = 0; column < view->width; column++)
+            rayt__cpu_pixel(view, column, row,
+                            crew->image + 4 * ((size_t)row * view->width + column));
+    }
+}
+
+RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
+                                    const rayt_quality *quality, unsigned char *image, int width,
+                                    int height)
+{
+    rayt__trace_view view;
+    rayt_status status = rayt__set_view(&view, scene, camera, quality, image, width, height);
+    if (status != RAYT_OK || width == 0 || height == 0) return status;
+    if (scene->tree != NULL) status = rayt__set_tree(&view, scene, 1);
+    if (status != RAYT_OK) return status;
+    rayt__crew crew = {&view, image, 0};
+#ifndef _WIN32
+    pthread_t helpers[RAYT__MAX_CREW];
+    long wanted = sysconf(_SC_NPROCESSORS_ONLN) - 1; /* this thread is one of the crew */
+    int started = 0;
+    if (wanted > RAYT__MAX_CREW) wanted = RAYT__MAX_CREW;
+    if (wanted > height - 1) wanted = height - 1;
+    while (started < wanted && pthread_create(&helpers[started], NULL, rayt__crew_work, &crew) == 0)
+        started++; /* refused, those that there are do all */
+#endif
+    (void)rayt__crew_work(&crew);
+#ifndef _WIN32
+    for (int n = 0; n < started; n++) pthread_join(helpers[n], NULL);
+#endif
+    return RAYT_OK;
+}
+#endif
 /* src/raytrace/give_back.h. Macros of the caller are as they were.
-   Uses: config.h, set_aside.h, kernels/instances.h. Used by: callers. */
+   Uses: config.h, set_aside.h. Used by: callers. */
 #if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
 RAYT__WORDS(RAYT__POP)
 #if RAYT__HOST && defined(__GNUC__)

@@ -30,14 +30,14 @@ same_text() { # HEADER OPTIONS...
     [ "$(wc -l <"$work/with.i")" -gt 90 ] && [ ${#hostile[@]} -gt 40 ] && diff "$work/without.i" "$work/with.i"
 }
 device=(-D__CUDACC__ -D__NVCC__ -D__CUDACC_VER_MAJOR__=13 -D__CUDACC_VER_MINOR__=0)
-tensor=(-DTMM_FLOAT_TENSOR -DTMM_DOUBLE_TENSOR)
+options=(-DTMM_FLOAT_TENSOR -DTMM_DOUBLE_TENSOR -DRAYT_WITH_TRACE)
 for header in tiledmm raytrace; do
-    check "$header.cuh: the same declarations whatever is defined" same_text $header
-    check "$header.cuh: the same host code" same_text $header "${device[@]}" "${tensor[@]}"
+    check "$header.cuh: the same declarations whatever is defined" same_text $header "${options[@]}"
+    check "$header.cuh: the same host code" same_text $header "${device[@]}" "${options[@]}"
     check "$header.cuh: the same for Windows" same_text $header "${device[@]}" -D_WIN32
-    check "$header.cuh: the same for the CPU runner" same_text $header -D__CUDACC__ -D__CUCC__ "${tensor[@]}"
+    check "$header.cuh: the same for the CPU runner" same_text $header -D__CUDACC__ -D__CUCC__ "${options[@]}"
     for arch in 700 800 900; do
-        check "$header.cuh: the same kernels, architecture $arch" same_text $header "${device[@]}" "${tensor[@]}" \
+        check "$header.cuh: the same kernels, architecture $arch" same_text $header "${device[@]}" "${options[@]}" \
             -D__CUDA_ARCH__=$arch -D__CUDA_ARCH_FEAT_SM90_ALL
     done
     # NVRTC has no push_macro.
@@ -111,7 +111,7 @@ int main(void)
     return rayt_render_host(RAYT_CULLED, &ball, 1, image, 4, 4, NULL, NULL) != RAYT_OK;
 }
 END
-printf '#define TMM_IMPLEMENTATION\n#define RAYT_IMPLEMENTATION\n' | cat - "$work/caller.c" >"$work/emits.cu"
+printf '#define TMM_IMPLEMENTATION\n#define RAYT_IMPLEMENTATION\n#define RAYT_WITH_TRACE\n' | cat - "$work/caller.c" >"$work/emits.cu"
 printf '#define TMM_EXTERN\n#define RAYT_EXTERN\n' | cat - "$work/caller.c" >"$work/declares.cu"
 
 warnings=(-Wall -Wextra -Werror -I"$work" -I.)

@@ -1,5 +1,6 @@
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: kernels/instances.h. Used by: functions.h, give_back.h, set_aside.h, host/, kernels/. */
+   Uses: kernels/instances.h.
+   Used by: functions.h, give_back.h, set_aside.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -59,6 +60,10 @@
 #include <string.h>
 #ifndef _WIN32
 #include <sys/stat.h>
+#ifdef RAYT_WITH_TRACE
+#include <pthread.h>
+#include <unistd.h>
+#endif
 #endif
 #endif
 
@@ -83,11 +88,17 @@
 #ifdef RAYT_EXTERN
 #define RAYT__HAS_EXTERN
 #endif
+#ifdef RAYT_WITH_TRACE
+#define RAYT__HAS_TRACE
+#endif
 #else
 #if defined(RAYT_IMPLEMENTATION) && !defined(RAYT__HAS_IMPLEMENTATION)
 #error "raytrace.cuh: RAYT_IMPLEMENTATION must be defined before the first #include of this file"
 #endif
 #if defined(RAYT_EXTERN) && !defined(RAYT__HAS_EXTERN)
 #error "raytrace.cuh: RAYT_EXTERN must be defined before the first #include of this file"
+#endif
+#if defined(RAYT_WITH_TRACE) && !defined(RAYT__HAS_TRACE)
+#error "raytrace.cuh: RAYT_WITH_TRACE must be defined before the first #include of this file"
 #endif
 #endif

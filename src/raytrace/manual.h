@@ -57,6 +57,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
+     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said below
      RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
@@ -86,7 +87,7 @@
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals
-     INTERSECTION (the records, the arithmetic), TYPES, DECLARATIONS
+     INTERSECTION (the records, the arithmetic), HIT (rays at any angle), TYPES, DECLARATIONS
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES

@@ -18,7 +18,7 @@
 #define RAYT__WORDS(_) \
     _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
     _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(half) _(height) _(i) _(k) _(min) _(n) _(p) \
-    _(r) _(rows) _(s) _(size) _(tile) _(w) _(width) _(x) _(y) _(z)
+    _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -51,10 +51,12 @@ RAYT__WORDS(RAYT__PUSH)
 #undef min
 #undef n
 #undef p
+#undef q
 #undef r
 #undef rows
 #undef s
 #undef size
+#undef t
 #undef tile
 #undef w
 #undef width

@@ -1,5 +1,5 @@
 /* src/raytrace/types.h. Statuses and kinds of memory.
-   Uses: nothing. Used by: functions.h, host/. */
+   Uses: nothing. Used by: functions.h, host/, trace/tree.h, trace/host/. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
 #define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */
@@ -18,7 +18,8 @@ typedef enum rayt_where {
     RAYT_CONSTANT,
     RAYT_SHARED,
     RAYT_CULLED,
-    RAYT_WHERE_COUNT /* not a kernel: how many there are */
+    RAYT_WHERE_COUNT, /* not a kernel: how many there are for rayt_render */
+    RAYT_TREE = 16    /* for rayt_trace */
 } rayt_where;
 
 #ifdef __CUDACC__

@@ -1,5 +1,6 @@
 /* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/. Used by: render.h. */
+   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/.
+   Used by: render.h, trace/host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */

@@ -1,0 +1,341 @@
+/* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/.
+   Used by: trace/tree.h, trace/host/, callers. */
+#if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TREE_BUILD)
+#define RAYT__PART_TREE_BUILD
+/* ============================== BUILDING TREES ================================================ */
+/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices. */
+static inline size_t rayt__node_count(int count)
+{
+    return count > 1 ? ((size_t)count + 3) / 4 : 1;
+}
+
+static inline size_t rayt__tree_bytes(int count)
+{
+    return rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+}
+
+static inline rayt__tree_view rayt__view(const rayt_tree *tree)
+{
+    char *memory = (char *)tree->memory;
+    char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
+    rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
+                            (const int *)(balls + (size_t)tree->count * 16)};
+    return view;
+}
+
+/* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
+   memory NULL it only measures. Pairs overwrite nothing that is still needed; what is sorted moves
+   between keys and the memory of ranges, meetings and other keys. */
+typedef struct rayt__workplace {
+    rayt__build build;
+    unsigned long long *other_keys;
+    int *other_order, *counts, *totals;
+    size_t bytes;
+    size_t zeros; /* so many bytes at its beginning are to be 0 */
+} rayt__workplace;
+
+static inline char *rayt__part(char *memory, size_t *at, size_t bytes)
+{
+    char *part = memory == NULL ? NULL : memory + *at;
+    *at += (bytes + 15) / 16 * 16;
+    return part;
+}
+
+static inline int rayt__sort_tiles(int count)
+{
+    return (int)(((size_t)count + RAYT__SORT_TILE - 1) / RAYT__SORT_TILE);
+}
+
+static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree *tree,
+                                                   const rayt_sphere *spheres, int count)
+{
+    rayt__workplace w;
+    size_t n = (size_t)count, at = 0;
+    memset(&w, 0, sizeof w);
+    w.build.spheres = spheres;
+    w.build.count = count;
+    w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
+    w.build.levels = (int *)rayt__part(memory, &at, (RAYT__DEPTH + 2) * sizeof(int));
+    w.zeros = at;
+    w.totals = (int *)rayt__part(memory, &at, RAYT__DIGITS * sizeof(int));
+    w.counts = (int *)rayt__part(memory, &at,
+                                 (size_t)rayt__sort_tiles(count) * RAYT__DIGITS * sizeof(int));
+    w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
+    w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    size_t shared = at;
+    w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
+    w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    size_t end = at;
+    at = shared; /* when all is sorted */
+    w.build.meetings = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.ranges =
+        (rayt__range *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__range));
+    if (at < end) at = end;
+    w.build.pairs = (rayt__pair *)rayt__part(memory, &at, n * sizeof(rayt__pair));
+    w.bytes = at;
+    rayt_tree whole = *tree;
+    whole.count = count;
+    rayt__tree_view view = rayt__view(&whole);
+    w.build.nodes = (uint4 *)view.nodes;
+    w.build.balls = (float4 *)view.balls;
+    w.build.indices = (int *)view.indices;
+    return w;
+}
+
+static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sphere *spheres,
+                                            int count)
+{
+    if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
+    return rayt__check_spheres(spheres, count);
+}
+
+static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStream_t stream)
+{
+    int back = shift / 8 % 2;
+    rayt__build *b = &w->build;
+    rayt__sort_job sort = {back ? w->other_keys : b->keys,
+                           back ? w->other_order : b->order,
+                           back ? b->keys : w->other_keys,
+                           back ? b->order : w->other_order,
+                           w->counts,
+                           w->totals,
+                           b->count,
+                           rayt__sort_tiles(b->count)};
+    cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
+    cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
+    rayt_status status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
+    return status;
+}
+
+/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
+   size usually has, then the rest, if there is one, by one block again. */
+static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
+{
+    enum { FIRST = 3, SMALL = 4096 };
+    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_THREADS, stream);
+    if (build->count <= SMALL)
+        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
+    rayt_status status =
+        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
+    int level = FIRST;
+    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
+        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
+        int blocks = (int)((most - 1) / RAYT__WIDEN_THREADS + 1);
+        cudaLaunchConfig_t many =
+            rayt__config(blocks < 4096 ? blocks : 4096, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
+    }
+    if (status == RAYT_OK)
+        status = rayt__launched(
+            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
+    return status;
+}
+
+static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
+{
+    rayt__build *b = &w->build;
+    rayt_status status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
+    if (b->count > 0) {
+        cudaLaunchConfig_t each = rayt__thread_per_item(b->count, stream);
+        cudaLaunchConfig_t some = each;
+        if (some.gridDim.x > 1024) some.gridDim.x = 1024;
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_bounds, *b));
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_codes, *b));
+        for (int shift = 0; shift < RAYT__CODE_BITS && status == RAYT_OK; shift += 8)
+            status = rayt__sort_pass(w, shift, stream);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0xff, (size_t)b->count * sizeof(int),
+                                                stream),
+                                "cudaMemset");
+        if (status == RAYT_OK)
+            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_merge, *b));
+    }
+    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+}
+
+RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
+                                rayt_stream stream)
+{
+    rayt_status status = rayt__check_build(tree, spheres, count);
+    if (status != RAYT_OK) return status;
+    if (tree->memory != NULL && tree->on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "tree is in host memory: rayt_tree_free it, or rayt_build_host again");
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    int device = 0;
+    status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->memory != NULL && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    size_t bytes = rayt__tree_bytes(count);
+    if (status == RAYT_OK && bytes > tree->bytes) {
+        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
+        tree->memory = NULL;
+        tree->bytes = 0;
+        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        if (status == RAYT_OK) tree->bytes = bytes;
+    }
+    rayt__scratch scratch = {NULL, 0};
+    rayt__workplace w = rayt__make_workplace(NULL, tree, spheres, count);
+    if (status == RAYT_OK) status = rayt__scratch_alloc(&scratch, w.bytes, stream);
+    if (status == RAYT_OK) {
+        tree->count = count;
+        tree->on_host = 0;
+        tree->device = device;
+        w = rayt__make_workplace(scratch.memory, tree, spheres, count);
+        status = rayt__launch_build(&w, scratch.memory, stream);
+        status = rayt__scratch_free(&scratch, stream, status);
+    }
+    if (tree->memory == NULL) tree->count = 0;
+    return rayt__end(before, status);
+}
+
+RAYT_API rayt_status rayt_tree_free(rayt_tree *tree)
+{
+    if (tree == NULL || tree->memory == NULL) return RAYT_OK;
+    rayt_status status = RAYT_OK;
+    if (tree->on_host) {
+        free(tree->memory);
+    } else {
+        cudaError_t before;
+        status = rayt__begin(&before);
+        if (status == RAYT_OK)
+            status = rayt__end(before, rayt__cuda(cudaFree(tree->memory), "cudaFree of the tree"));
+    }
+    memset(tree, 0, sizeof *tree);
+    return status;
+}
+
+/* ---- on the host ---- */
+
+/* The same sort as the kernels', for one thread. */
+static inline RAYT__OPTIMIZE void rayt__sort_host(rayt__workplace *w, int shift)
+{
+    int back = shift / 8 % 2, places[RAYT__DIGITS] = {0}, sum = 0;
+    rayt__build *b = &w->build;
+    const unsigned long long *keys = back ? w->other_keys : b->keys;
+    const int *order = back ? w->other_order : b->order;
+    unsigned long long *to_keys = back ? b->keys : w->other_keys;
+    int *to_order = back ? b->order : w->other_order;
+    for (int i = 0; i < b->count; i++) places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+    for (int k = 0; k < RAYT__DIGITS; k++) {
+        int many = places[k];
+        places[k] = sum;
+        sum += many;
+    }
+    for (int i = 0; i < b->count; i++) {
+        int place = places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+        to_keys[place] = keys[i];
+        to_order[place] = order[i];
+    }
+}
+
+/* The codes of all spheres; returns how many of them a ray can hit. */
+static inline RAYT__OPTIMIZE int rayt__codes_host(rayt__build *b)
+{
+    rayt__box all = {RAYT_FAR, RAYT_FAR, RAYT_FAR, -RAYT_FAR, -RAYT_FAR, -RAYT_FAR};
+    int count = 0;
+    for (int i = 0; i < b->count; i++) {
+        float4 ball = rayt__ball_of(b->spheres, i);
+        if (!rayt_solid(ball)) continue;
+        rayt__box point = {ball.x, ball.y, ball.z, ball.x, ball.y, ball.z};
+        all = rayt__around(all, point);
+        count++;
+    }
+    for (int i = 0; i < b->count; i++) {
+        b->keys[i] = rayt__code(rayt__ball_of(b->spheres, i), all);
+        b->order[i] = i;
+    }
+    return count;
+}
+
+/* The climbs of rayt_tree_merge, one after the other. Returns the name of the root. */
+static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
+{
+    int root = 0;
+    for (int i = 0; i < count; i++) {
+        int first = i, last = i, name = i;
+        while (last - first + 1 < count) {
+            bool left = rayt__is_left(b->keys, count, first, last);
+            int parent = left ? last : first - 1, end = b->meetings[parent];
+            rayt__pair *pair = &b->pairs[parent];
+            if (left) {
+                pair->left = name;
+            } else {
+                pair->right = name;
+            }
+            b->meetings[parent] = left ? first : last;
+            if (end < 0) break;
+            int middle = parent;
+            first = left ? first : end;
+            last = left ? end : last;
+            rayt__set_pair(pair, rayt__around(rayt__range_box(b, first, middle, pair->left),
+                                              rayt__range_box(b, middle + 1, last, pair->right)));
+            name = parent;
+        }
+        if (last - first + 1 == count) root = name;
+    }
+    return root;
+}
+
+static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
+{
+    int nodes = 1, spheres = 0, level = 0;
+    rayt__range whole = {0, count - 1, root};
+    b->ranges[0] = whole;
+    for (int begin = 0, end = 1; begin < end; level++) {
+        for (int k = begin; k < end; k++) {
+            rayt__children children;
+            rayt__open_up(b, b->ranges[k], level, &children);
+            rayt__write(b, k, &children, nodes, spheres);
+            nodes += children.nodes;
+            spheres += children.spheres;
+        }
+        begin = end;
+        end = nodes;
+    }
+}
+
+RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres, int count)
+{
+    rayt_status status = rayt__check_build(tree, spheres, count);
+    if (status != RAYT_OK) return status;
+    if (tree->memory != NULL && !tree->on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "tree is in device memory: rayt_tree_free it, or rayt_build again");
+    size_t bytes = rayt__tree_bytes(count);
+    if (bytes > tree->bytes) {
+        free(tree->memory);
+        memset(tree, 0, sizeof *tree);
+        tree->memory = malloc(bytes);
+        if (tree->memory != NULL) tree->bytes = bytes;
+    }
+    rayt__workplace w = rayt__make_workplace(NULL, tree, spheres, count);
+    char *memory = tree->memory == NULL ? NULL : (char *)malloc(w.bytes);
+    if (memory == NULL) {
+        free(tree->memory);
+        memset(tree, 0, sizeof *tree);
+        return rayt__fail(RAYT_ERROR_MEMORY, "no host memory for a tree over %d spheres", count);
+    }
+    tree->count = count;
+    tree->on_host = 1;
+    w = rayt__make_workplace(memory, tree, spheres, count);
+    int valid = rayt__codes_host(&w.build);
+    for (int shift = 0; shift < RAYT__CODE_BITS; shift += 8) rayt__sort_host(&w, shift);
+    memset(w.build.meetings, 0xff, (size_t)count * sizeof(int));
+    rayt__widen_host(&w.build, valid, rayt__merge_host(&w.build, valid));
+    free(memory);
+    return RAYT_OK;
+}
+#endif

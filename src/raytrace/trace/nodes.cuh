@@ -1,0 +1,214 @@
+/* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets.
+   Uses: config.h, hit.cuh. Used by: trace/, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_NODES)
+#define RAYT__PART_NODES
+/* ============================== NODES ========================================================= */
+/* A node has up to 8 children and 80 bytes, after H. Ylitie, T. Karras and S. Laine ("Efficient
+   Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", HPG 2017):
+
+        word  0..2   origin of the node, floats          its boxes are origin + byte * 2^e on each
+              3      e of x, y, z, biased by 127;        axis, 8 bits a plane: 6 bytes a child
+                     bit 24 + k: child k is a node       instead of 24
+              4      the first child that is a node      these lie together in the order of k,
+              5      the first sphere                    and so do the spheres of all leaves
+              6, 7   a byte a child: a leaf's spheres, number * 32 + offset; else 0
+              8..13  low planes of x, y, z, 8 bytes each
+              14..19 high planes
+
+   Child k lies in octant k of the node, as far as the children can be placed so: bit 0 of k is set
+   on the high side of x, bit 1 of y, bit 2 of z. A ray that comes from octant o meets children
+   about in the order k ^ o = 0, 1, .. 7.
+
+   WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
+   its spheres (BUILD). HIT puts the plane p of an own box at round(round(p - o) inverse), which is
+   within 2.1 u of its size. A node has its planes at (32768 + byte) s + base, where s = 2^e inverse
+   is exact and base = (origin - o) inverse - 32768 s: a byte in the middle of a float's bits is
+   32768 + byte without a conversion. Rounding, whether contracted or not, is then at most
+   4 u |origin - o| |inverse|, 2^-7 |s| for the four operations with numbers up to 33023 |s|, and
+   2 u of the result. So base is moved outwards by 2^-21 (= 8 u) of |origin - o| |inverse| and by
+   2^-6 |s|. What remains is relative: a node's plane that bounds an own plane at t lies at most
+   2^-21 |t| on the wrong side. With exits lengthened by 2^-19, which covers the 2^-21 that HIT
+   adds, too, no interval misses one that it should contain, and none begins beyond a t in it. */
+#define RAYT__WIDTH      8
+#define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
+#define RAYT__NODE_WORDS 20
+#define RAYT__OUTWARDS   4.76837158203125e-7f   /* 2^-21 */
+#define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+
+/* Where a tree is, in the memory of whoever walks it. */
+typedef struct rayt__tree_view {
+    const uint4 *nodes; /* 5 of these a node; node 0 is the root */
+    const float4 *balls;
+    const int *indices; /* of the spheres, as the balls lie */
+} rayt__tree_view;
+
+typedef union rayt__bits {
+    unsigned bits;
+    float number;
+} rayt__bits;
+
+static __host__ __device__ __forceinline__ float rayt__float_of(unsigned bits)
+{
+    rayt__bits both;
+    both.bits = bits;
+    return both.number;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__bits_of(float number)
+{
+    rayt__bits both;
+    both.number = number;
+    return both.bits;
+}
+
+static __host__ __device__ __forceinline__ int rayt__ones(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+    return __popc(mask);
+#else
+    mask -= mask >> 1 & 0x55555555u;
+    mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
+    return (int)(((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24);
+#endif
+}
+
+/* The place of the lowest bit of a mask that has one. */
+static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+    return __ffs((int)mask) - 1;
+#else
+    return rayt__ones((mask & (0u - mask)) - 1);
+#endif
+}
+
+/* 32768 + byte k of a word. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k)
+{
+#ifdef __CUDA_ARCH__
+    return rayt__float_of(__byte_perm(word, 0x47000000u, 0x7404u | (unsigned)k << 4));
+#else
+    return 32768.0f + (float)(word >> 8 * k & 255);
+#endif
+}
+
+static __host__ __device__ __forceinline__ uint4 rayt__load(const uint4 *address)
+{
+#ifdef __CUDA_ARCH__
+    return __ldg(address);
+#else
+    return *address;
+#endif
+}
+
+static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *address)
+{
+#ifdef __CUDA_ARCH__
+    return __ldg(address);
+#else
+    return *address;
+#endif
+}
+
+/* The children that a test of a node has met: bit k for child k, and the spheres of leaves, counted
+   from the node's first. */
+typedef struct rayt__met {
+    unsigned children, spheres;
+} rayt__met;
+
+/* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
+typedef struct rayt__axis {
+    float scale, enter, exit;
+} rayt__axis;
+
+static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned origin, unsigned e,
+                                                                    float from, float inverse)
+{
+    rayt__axis axis;
+    float base = (rayt__float_of(origin) - from) * inverse;
+    axis.scale = rayt__float_of((e & 255) << 23) * inverse;
+    float out = fabsf(base) * RAYT__OUTWARDS + fabsf(axis.scale) * 0.015625f;
+    axis.enter = base - 32768.0f * axis.scale - out;
+    axis.exit = base - 32768.0f * axis.scale + out;
+    return axis;
+}
+
+/* The children of a node that a ray meets between t_min and `most`. */
+static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
+                                                                const rayt_unit_ray *ray,
+                                                                float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
+    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
+    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
+    rayt__met met = {0, 0};
+#pragma unroll
+    for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
+        unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
+        unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
+        unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
+        unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
+        unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
+        unsigned leaves = half ? b.w : b.z;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float enter = rayt__plane(near_x, k) * x.scale + x.enter;
+            float exit = rayt__plane(far_x, k) * x.scale + x.exit;
+            enter = fmaxf(enter, rayt__plane(near_y, k) * y.scale + y.enter);
+            exit = fminf(exit, rayt__plane(far_y, k) * y.scale + y.exit);
+            enter = fmaxf(enter, rayt__plane(near_z, k) * z.scale + z.enter);
+            exit = fminf(exit, rayt__plane(far_z, k) * z.scale + z.exit);
+            enter = fmaxf(enter, ray->t_min);
+            exit = fminf(exit, most);
+            if (enter <= exit * RAYT__LONGER) {
+                unsigned leaf = leaves >> 8 * k & 255;
+                met.children |= 1u << (4 * half + k);
+                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            }
+        }
+    }
+    met.children &= a.w >> 24;
+    return met;
+}
+
+/* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
+static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
+                                                              unsigned high, int k)
+{
+    float gap = fmaxf(rayt__plane(low, k) * axis.scale + axis.enter,
+                      -(rayt__plane(high, k) * axis.scale + axis.exit));
+    return fmaxf(gap, 0);
+}
+
+/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
+   a little longer. With an inverse direction of 1, planes are distances from the point. */
+static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
+                                                                float reach)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
+    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
+    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
+    rayt__met met = {0, 0};
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned leaves = half ? b.w : b.z;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
+            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);
+            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k);
+            if (gx * gx + gy * gy + gz * gz <= reach) {
+                unsigned leaf = leaves >> 8 * k & 255;
+                met.children |= 1u << (4 * half + k);
+                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            }
+        }
+    }
+    met.children &= a.w >> 24;
+    return met;
+}
+#endif
