@@ -235,11 +235,11 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
     }
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. */
+/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
+   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
 static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
 {
-    unsigned e = (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
-    return e < 63 ? 63 : e; /* 2^-64, so that scales are never subnormal */
+    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
 }
 
 /* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
