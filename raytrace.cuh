@@ -40,6 +40,29 @@
      RAYT_CULLED    in shared memory, and only those that can touch a tile of the image, front to
                     back: the first that hides the rest ends the search. By far the fastest
 
+   RAYS AT ANY ANGLE   with #define RAYT_WITH_TRACE before the include
+          rayt_scene scene = {0};              spheres, a material for each, lights, sky, ground
+          scene.spheres = spheres, scene.materials = materials, scene.count = count;
+          rayt_camera camera = {{13, 2, 3}, {0, 0, 0}, {0, 1, 0}, 20, 0, 0};
+          rayt_quality quality = {100, 50, 1, 2};          samples, depth, seed, gamma
+          rayt_trace_host(RAYT_TREE, &scene, &camera, &quality, image, w, h, NULL, NULL);
+
+     rayt_trace(where, &scene, &camera, &quality, image, width, height, stream)    device pointers
+     rayt_trace_host(..., progress, context)      host pointers; builds the tree that RAYT_TREE needs
+     rayt_trace_cpu(&scene, &camera, &quality, image, width, height)    the reference, all processors
+   The camera looks from position to target; y points upwards, x to the right where z points to the
+   viewer. Rays are in perspective, spread over a lens if there is one, or parallel. With parallel
+   rays that look along -z the picture is that of rayt_render, upside down. A sphere is RAYT_MATT (lit
+   by sun, point lights and ambient light, with hard shadows), RAYT_DIFFUSE (by them and by all that
+   is around), RAYT_MIRROR (fuzz) or RAYT_GLASS (index). Light that a path finds is added up over
+   `samples` paths a pixel, each of up to `depth` rays. One goes through the middle of the pixel;
+   several are spread over it, as `seed` says. A sample above 16 counts as 16; 1 is white.
+   WHERE is one of the first four, in which every ray asks for every sphere, or RAYT_TREE: few are
+   asked. RAYT_CONSTANT reads spheres beyond RAYT_MAX_CONST / 16 from global memory. The sphere that
+   was hit is read with its colour and material from global memory, whatever WHERE is.
+   Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
+   trace/types.h has all members of scenes, cameras and materials.
+
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
      (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
@@ -91,6 +114,8 @@
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
+     TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
+     KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
@@ -155,6 +180,10 @@
 #include <string.h>
 #ifndef _WIN32
 #include <sys/stat.h>
+#ifdef RAYT_WITH_TRACE
+#include <pthread.h>
+#include <unistd.h>
+#endif
 #endif
 #endif
 
@@ -273,7 +302,7 @@ RAYT__WORDS(RAYT__PUSH)
 #endif
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/build.h. */
+   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
@@ -305,9 +334,21 @@ typedef struct RAYT_ALIGN rayt_sphere {
 /* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
    instruction that rounds once instead of twice. They do so here and not there: images would differ
    in a few bytes. On the device the intrinsics are exempt from that. On the host a value that has
-   been through a volatile variable is a rounded float, under any optimisation and on any unit. */
+   been through a volatile variable is a rounded float, under any optimisation and on any unit. Where
+   units are known to round to float, a statement that may change the register does as well: the
+   compiler cannot look through it, and nothing goes to memory. */
 #ifdef __CUDA_ARCH__
 #define RAYT_ROUND(on_device, on_host) return on_device
+#elif defined(__GNUC__) && defined(__x86_64__) && defined(__SSE_MATH__)
+#define RAYT_ROUND(on_device, on_host) \
+    float rounded = on_host;           \
+    __asm__("" : "+x"(rounded));       \
+    return rounded
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define RAYT_ROUND(on_device, on_host) \
+    float rounded = on_host;           \
+    __asm__("" : "+w"(rounded));       \
+    return rounded
 #else
 #define RAYT_ROUND(on_device, on_host) \
     volatile float rounded = on_host;  \
@@ -621,6 +662,70 @@ static __host__ __device__ __forceinline__ bool rayt_before(float t, int index, 
 #endif
 /* END OF HIT */
 #endif
+/* src/raytrace/trace/types.h. Materials, lights, scenes, cameras: what rayt_trace takes.
+   Uses: intersection.cuh, tree.h. Used by: functions.h, path.cuh, trace/host/. */
+#if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_TRACE_TYPES)
+#define RAYT__PART_TRACE_TYPES
+/* ============================== TRACE: TYPES ================================================== */
+/* What becomes of light at a surface. Its colour is that of the sphere. */
+typedef enum rayt_kind {
+    RAYT_MATT = 0, /* lit by sun, lights and ambient light; a path of light ends there */
+    RAYT_DIFFUSE,  /* lit by sun and lights, and by all that is around: a path goes on anywhere */
+    RAYT_MIRROR,   /* reflects */
+    RAYT_GLASS,    /* reflects and refracts */
+    RAYT_KIND_COUNT
+} rayt_kind;
+
+/* The surface of one sphere; 16 bytes. A kind that is none counts as RAYT_MATT. */
+typedef struct RAYT_ALIGN rayt_material {
+    int kind;    /* a rayt_kind */
+    float fuzz;  /* RAYT_MIRROR: 0 reflects exactly, 1 is satin; clamped to 0 .. 1 */
+    float index; /* RAYT_GLASS: of refraction, inside relative to outside: glass in air has 1.5 */
+    float unused;
+} rayt_material;
+
+/* A light, and the point or the direction that it comes from. Colours of lights are those that a
+   white RAYT_MATT surface facing the light has, of point lights at a distance of 1. */
+typedef struct rayt_light {
+    float x, y, z;
+    float r, g, b; /* 0 or more; 1 is white */
+} rayt_light;
+
+enum { RAYT_MOST_LIGHTS = 4 };
+
+/* All members may be 0: then nothing is there and all is black. The y axis points upwards. */
+typedef struct rayt_scene {
+    const rayt_sphere *spheres;     /* `count` of them */
+    const rayt_material *materials; /* one a sphere; NULL: all are RAYT_MATT */
+    int count;
+    const struct rayt_tree *tree; /* of the same spheres, from rayt_build; for RAYT_TREE */
+    int ground;                   /* 1: a plane at y = ground_height, with squares of two colours */
+    float ground_height, ground_square; /* the latter: their edge; 0 for one colour, the first */
+    float ground_colours[2][3];
+    rayt_material ground_material;
+    rayt_light sun; /* infinitely far; x, y, z: the direction towards it, of any length */
+    int light_count;
+    rayt_light lights[RAYT_MOST_LIGHTS]; /* points; light falls off with the square of distance */
+    float sky_bottom[3], sky_top[3];     /* seen by rays straight down and up, mixed between */
+    float ambient[3];                    /* light on RAYT_MATT surfaces, from nowhere */
+} rayt_scene;
+
+/* field_of_view 0: parallel rays, one unit of length a pixel, as for rayt_render. */
+typedef struct rayt_camera {
+    float position[3], target[3]; /* where it is, what is in the middle of the picture */
+    float up[3];                  /* what is up in the picture, roughly */
+    float field_of_view;          /* vertical, in degrees, up to 179; 0: parallel rays */
+    float aperture;               /* diameter of the lens; 0: all is sharp */
+    float focus_distance;         /* along the view, to the plane that is sharp; > 0 with a lens */
+} rayt_camera;
+
+typedef struct rayt_quality {
+    int samples; /* paths a pixel, 1 to 65536; one goes through its centre, more are spread over it */
+    int depth;   /* rays of a path at most, 1 to 1000; rays towards lights apart */
+    unsigned long long seed;
+    float gamma; /* 0.1 to 10: bytes are the mean to the power 1 / gamma; 1: in proportion */
+} rayt_quality;
+#endif
 /* src/raytrace/types.h. Statuses and kinds of memory.
    Uses: nothing. Used by: functions.h, host/, trace/tree.h, trace/host/. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
@@ -641,7 +746,8 @@ typedef enum rayt_where {
     RAYT_CONSTANT,
     RAYT_SHARED,
     RAYT_CULLED,
-    RAYT_WHERE_COUNT /* not a kernel: how many there are */
+    RAYT_WHERE_COUNT, /* not a kernel: how many there are for rayt_render */
+    RAYT_TREE = 16    /* for rayt_trace */
 } rayt_where;
 
 #ifdef __CUDACC__
@@ -654,7 +760,8 @@ typedef struct CUstream_st *rayt_stream; /* what cudaStream_t is, without CUDA's
 typedef void (*rayt_progress)(int done, int rows, void *context);
 #endif
 /* src/raytrace/functions.h. Declarations of the functions.
-   Uses: config.h, intersection.cuh, types.h, host/. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/, trace/types.h, trace/host/.
+   Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
 #define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */
@@ -719,10 +826,33 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
    preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
+
+#ifdef RAYT_WITH_TRACE
+/* Traces the scene's picture of width x height pixels, as the camera sees it, on the current device,
+   enqueued on `stream`. The arrays of the scene and the image are in device memory: spheres,
+   materials (16-byte aligned), image as for rayt_render; scene, camera and quality themselves are in
+   host memory and may change after the call. RAYT_TREE needs scene->tree.
+   Errors: RAYT_ERROR_ARGUMENT (nothing is launched), RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
+RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
+                                const rayt_camera *camera, const rayt_quality *quality,
+                                unsigned char *image, int width, int height, rayt_stream stream);
+
+/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. */
+RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
+                                     const rayt_camera *camera, const rayt_quality *quality,
+                                     unsigned char *image, int width, int height,
+                                     rayt_progress progress, void *context);
+
+/* The same image by the CPU, host memory, a thread for each processor. Every ray against every
+   sphere, or through scene->tree. Errors: RAYT_ERROR_ARGUMENT. */
+RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
+                                    const rayt_quality *quality, unsigned char *image, int width,
+                                    int height);
+#endif
 #endif
 /* src/raytrace/trace/tree.h. The tree and its queries, as callers see them.
    Uses: config.h, intersection.cuh, types.h, hit.cuh, trace/host/.
-   Used by: trace/host/, callers. */
+   Used by: types.h, trace/host/, callers. */
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
@@ -899,7 +1029,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh.
+   Used by: host/launch.h, trace/kinds.cuh, trace/host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CONSTANT)
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
@@ -1385,7 +1516,7 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
 #endif
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
    Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
-#ifdef RAYT__EMIT
+#if defined(RAYT__EMIT) && defined(RAYT_TILE)
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
    touch the tile and sort them front to back. If there are none, they make the tile black. Else
@@ -1634,7 +1765,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_LANE_H
 #endif
 /* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: config.h, intersection.cuh, culling.cuh, instances.h. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh, culling.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
@@ -1756,9 +1887,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h.
-   Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh, trace/,
-   trace/host/. */
+   Uses: config.h. Used by: config.h, set_aside.h, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1779,7 +1908,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 #undef RAYT__EMIT
 #endif
 /* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets.
-   Uses: config.h, kernels/instances.h, hit.cuh. Used by: trace/, trace/host/. */
+   Uses: config.h, hit.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_NODES)
 #define RAYT__PART_NODES
 /* ============================== NODES ========================================================= */
@@ -2001,7 +2130,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
 }
 #endif
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, kernels/instances.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2128,7 +2257,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
 }
 #endif
 /* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes.
-   Uses: config.h, intersection.cuh, kernels/instances.h, hit.cuh, nodes.cuh.
+   Uses: config.h, intersection.cuh, hit.cuh, nodes.cuh.
    Used by: kernels.cuh, trace/host/build.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUILD)
 #define RAYT__PART_BUILD
@@ -2436,7 +2565,7 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
 }
 #endif
 /* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
-   Uses: config.h, kernels/instances.h. Used by: kernels.cuh, trace/host/build.h. */
+   Uses: config.h. Used by: kernels.cuh, trace/host/build.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_SORT)
 #define RAYT__PART_SORT
 /* ============================== SORT ========================================================== */
@@ -2557,7 +2686,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
 }
 #endif
 /* src/raytrace/trace/kernels.cuh. The kernels that build a tree, and those that ask it.
-   Uses: config.h, kernels/, trace/. Used by: trace/host/. */
+   Uses: config.h, kernels/culling.cuh, trace/. Used by: trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TREE_KERNELS)
 #define RAYT__PART_TREE_KERNELS
@@ -2711,9 +2840,645 @@ RAYT_KERNEL void __launch_bounds__(128)
     counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
 }
 #endif
+/* src/raytrace/trace/random.cuh. Vectors, and random ones from integers alone.
+   Uses: config.h, intersection.cuh, hit.cuh. Used by: path.cuh, trace/host/view.h. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_RANDOM)
+#define RAYT__PART_RANDOM
+/* ============================== TRACE: RANDOM VECTORS ========================================= */
+/* 1 / a, rounded once. */
+static __host__ __device__ __forceinline__ float rayt__one_over(float a)
+{
+#ifdef __CUDA_ARCH__
+    return __frcp_rn(a); /* some instructions fewer than a division */
+#else
+    return rayt_div(1, a);
+#endif
+}
+
+static __host__ __device__ __forceinline__ float3 rayt__times(float s, float3 a)
+{
+    return make_float3(rayt_mul(s, a.x), rayt_mul(s, a.y), rayt_mul(s, a.z));
+}
+
+/* s a + b. */
+static __host__ __device__ __forceinline__ float3 rayt__along(float s, float3 a, float3 b)
+{
+    return make_float3(rayt_fma(s, a.x, b.x), rayt_fma(s, a.y, b.y), rayt_fma(s, a.z, b.z));
+}
+
+static __host__ __device__ __forceinline__ float rayt__dot(float3 a, float3 b)
+{
+    return rayt_fma(a.x, b.x, rayt_fma(a.y, b.y, rayt_mul(a.z, b.z)));
+}
+
+/* Random numbers are hashes of what they are for: pcg3d of M. Jarzynski and M. Olano ("Hash
+   Functions for GPU Rendering", JCGT 9(3), 2020). A path carries no state, and who computes it, when
+   and where changes nothing. */
+static __host__ __device__ __forceinline__ uint3 rayt__hash(unsigned x, unsigned y, unsigned z)
+{
+    x = x * 1664525u + 1013904223u;
+    y = y * 1664525u + 1013904223u;
+    z = z * 1664525u + 1013904223u;
+    x += y * z;
+    y += z * x;
+    z += x * y;
+    x ^= x >> 16;
+    y ^= y >> 16;
+    z ^= z >> 16;
+    x += y * z;
+    y += z * x;
+    z += x * y;
+    return make_uint3(x, y, z);
+}
+
+/* Uniform in [0, 1), with the 24 bits that a float holds. */
+static __host__ __device__ __forceinline__ float rayt__uniform(unsigned bits)
+{
+    return rayt_mul((float)(bits >> 8), 5.9604644775390625e-8f);
+}
+
+/* Cosine and sine of 2^-32 `bits` turns. Two bits choose a quarter. The polynomials of Taylor for
+   what remains, from -45 to 45 degrees, are exact to 2^-24: the functions of systems differ. */
+static __host__ __device__ __forceinline__ void rayt__turn(unsigned bits, float *cosine,
+                                                           float *sine)
+{
+    unsigned quarter = (bits + 0x20000000u) >> 30;
+    int rest = (int)(bits - (quarter << 30));              /* of a turn, from -2^29 to 2^29 */
+    float angle = rayt_mul((float)rest, 1.4629180793e-9f); /* 2 pi 2^-32 */
+    float square = rayt_mul(angle, angle);
+    float s = rayt_fma(square, 2.7557319224e-6f, -1.9841269841e-4f), c = 2.4801587302e-5f;
+    s = rayt_fma(square, s, 8.3333333333e-3f);
+    s = rayt_fma(square, s, -1.6666666667e-1f);
+    s = rayt_fma(rayt_mul(square, angle), s, angle);
+    c = rayt_fma(square, rayt_fma(square, -2.7557319224e-7f, c), -1.3888888889e-3f);
+    c = rayt_fma(square, c, 4.1666666667e-2f);
+    c = rayt_fma(square, c, -0.5f);
+    c = rayt_fma(square, c, 1);
+    *cosine = quarter & 1 ? s : c;
+    *sine = quarter & 1 ? c : s;
+    if (quarter == 1 || quarter == 2) *cosine = -*cosine;
+    if (quarter >= 2) *sine = -*sine;
+}
+
+/* A point on the unit sphere, uniform: of equal heights, its zones have equal areas. */
+static __host__ __device__ __forceinline__ float3 rayt__on_sphere(unsigned height, unsigned turn)
+{
+    float c, s, z = rayt_sub(rayt_mul(2, rayt__uniform(height)), 1);
+    float r = rayt_sqrt(rayt_fma(-z, z, 1)); /* |z| <= 1: never negative */
+    rayt__turn(turn, &c, &s);
+    return make_float3(rayt_mul(r, c), rayt_mul(r, s), z);
+}
+#endif
+/* src/raytrace/trace/path.cuh. One path of light: its rays, and what surfaces do with it.
+   Uses: config.h, intersection.cuh, trace/. Used by: kernel.cuh, kinds.cuh, trace/host/. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_PATH)
+#define RAYT__PART_PATH
+/* ============================== TRACE: PATHS ================================================== */
+/* Everything that is the same for all paths, as kernels get it in their parameters: there it is
+   constant memory and takes no registers. */
+typedef struct rayt__trace_view {
+    const rayt_sphere *spheres;
+    const rayt_material *materials; /* or NULL */
+    int count, width, height, first_row, rows;
+    /* The ray of (x, y), pixels from the middle: through origin + x across + y down if the rays are
+       parallel, else towards forward + x across + y down, which is in focus at `focus`. */
+    float3 origin, forward, across, down;
+    float3 lens_across, lens_up; /* half a lens along each axis */
+    float focus;                 /* 1 / focus_distance; 0 without a lens */
+    int parallel;
+    int samples, depth;
+    unsigned seed[2];
+    float scale;              /* of the integers in which samples are added: a power of 2 */
+    float gamma;              /* 1 and 2 are computed, for others there are `thresholds` */
+    unsigned thresholds[255]; /* from which sum on a component is more than n */
+    int ground;
+    float ground_height, ground_cells; /* cells: 1 / edge of a square; 0 for one colour */
+    float3 ground_colours[2];
+    rayt_material ground_material;
+    int lights;
+    rayt_light light[RAYT_MOST_LIGHTS + 1];
+    int sun; /* 1: the first of these is the sun, and x, y, z its direction */
+    float3 sky_middle, sky_slope, ambient;
+    rayt__tree_view tree; /* of RAYT_TREE, and of rayt_trace_cpu if has_tree */
+    int has_tree;
+} rayt__trace_view;
+
+enum {
+    RAYT__PATH_RAY = -1, /* path.light: the ray is the path's own, not one towards a light */
+    RAYT__LAST = 32,     /* added to the number of a light: with the lights the path ends */
+    RAYT__NO_SPHERE = -1
+};
+#define RAYT__BRIGHTEST 16.0f /* a sample that is brighter counts as this: sums are finite */
+#define RAYT__CLEAR     9.5367431640625e-7f /* 2^-20: so far from a surface do new rays begin */
+
+/* Where one path stands. A thread holds one. */
+typedef struct rayt__path {
+    float3 origin;
+    float3 direction; /* of the ray; while rays go to the lights: the normal where they begin */
+    float3 weight;    /* what part of the light that arrives here reaches the camera */
+    float3 sum;       /* the light that has reached it */
+    unsigned key;
+    int rays;  /* so far, rays to lights apart */
+    int light; /* RAYT__PATH_RAY, or the light that the ray goes to */
+} rayt__path;
+
+/* What a ray has met. */
+typedef struct rayt__surface {
+    float3 point, normal; /* the normal is on the side that the ray comes from */
+    float clear;          /* how far from the point new rays begin */
+    bool inside;
+    float3 colour;
+    rayt_material material;
+} rayt__surface;
+
+/* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
+   computed here is in range. */
+static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin, float3 direction,
+                                                                   float t_max)
+{
+    rayt_unit_ray ray;
+    float scale = rayt__one_over(rayt_sqrt(rayt__dot(direction, direction)));
+    direction = rayt__times(scale, direction);
+    ray.x = rayt_not_tiny(origin.x);
+    ray.y = rayt_not_tiny(origin.y);
+    ray.z = rayt_not_tiny(origin.z);
+    ray.dx = fabsf(direction.x) < 2 * RAYT_TINY ? 0 : direction.x;
+    ray.dy = fabsf(direction.y) < 2 * RAYT_TINY ? 0 : direction.y;
+    ray.dz = fabsf(direction.z) < 2 * RAYT_TINY ? 0 : direction.z;
+    ray.ix = rayt_inverse(ray.dx);
+    ray.iy = rayt_inverse(ray.dy);
+    ray.iz = rayt_inverse(ray.dz);
+    ray.t_min = 0;
+    ray.t_max = t_max;
+    return ray;
+}
+
+/* Begins sample `sample` of a pixel of the image. */
+static __host__ __device__ __forceinline__ void rayt__begin_path(const rayt__trace_view *view,
+                                                                 int column, int row, int sample,
+                                                                 rayt__path *path)
+{
+    uint3 name = rayt__hash((unsigned)column + view->seed[0], (unsigned)row + view->seed[1],
+                            (unsigned)sample);
+    float x = rayt_coordinate(column, view->width), y = rayt_coordinate(row, view->height);
+    path->key = name.x;
+    if (!view->parallel) { /* the middle of the picture is between pixels */
+        x = rayt_add(x, 0.5f);
+        y = rayt_add(y, 0.5f);
+    }
+    if (view->samples > 1) {
+        x = rayt_add(x, rayt_sub(rayt__uniform(name.y), 0.5f));
+        y = rayt_add(y, rayt_sub(rayt__uniform(name.z), 0.5f));
+    }
+    float3 place = rayt__along(x, view->across, rayt__times(y, view->down));
+    float3 one = make_float3(1, 1, 1), none = make_float3(0, 0, 0);
+    if (view->parallel) {
+        path->origin = rayt__along(1, place, view->origin);
+        path->direction = view->forward;
+    } else {
+        path->origin = view->origin;
+        path->direction = rayt__along(1, place, view->forward);
+    }
+    if (view->focus > 0) { /* from a point of the lens to the point that is in focus */
+        uint3 bits = rayt__hash(path->key, 1, view->seed[0]);
+        float c, s, r = rayt_sqrt(rayt__uniform(bits.y));
+        rayt__turn(bits.x, &c, &s);
+        float3 lens = rayt__along(rayt_mul(r, c), view->lens_across,
+                                  rayt__times(rayt_mul(r, s), view->lens_up));
+        path->origin = rayt__along(1, lens, path->origin);
+        path->direction = rayt__along(-view->focus, lens, path->direction);
+    }
+    path->weight = one;
+    path->sum = none;
+    path->rays = 0;
+    path->light = RAYT__PATH_RAY;
+}
+
+/* The vector from a point to a light. */
+static __host__ __device__ __forceinline__ float3 rayt__towards(const rayt__trace_view *view,
+                                                                int light, float3 point)
+{
+    float3 place = make_float3(view->light[light].x, view->light[light].y, view->light[light].z);
+    return view->sun && light == 0 ? place : rayt__along(-1, point, place);
+}
+
+/* The next ray of a path, and in *ground whether it meets the ground: its t_max is there then. */
+static __host__ __device__ __forceinline__ rayt_unit_ray
+rayt__next_ray(const rayt__trace_view *view, const rayt__path *path, bool *ground)
+{
+    float3 direction = path->direction;
+    float t_max = 4 * RAYT_FAR;
+    if (path->light != RAYT__PATH_RAY) {
+        int light = path->light & (RAYT__LAST - 1);
+        direction = rayt__towards(view, light, path->origin);
+        if (!(view->sun && light == 0)) t_max = rayt_sqrt(rayt__dot(direction, direction));
+    }
+    rayt_unit_ray ray = rayt__aim(path->origin, direction, t_max);
+    *ground = false;
+    if (view->ground) {
+        float t = rayt_mul(rayt_sub(view->ground_height, ray.y), ray.iy);
+        *ground = t > 0 && t < t_max && t <= RAYT_FAR && ray.dy != 0;
+        if (*ground) ray.t_max = t;
+    }
+    return ray;
+}
+
+/* A component of a colour, from 0 to 1; NaN is 0. */
+static __host__ __device__ __forceinline__ float rayt__part(float component)
+{
+    return component > 0 ? (component < 1 ? component : 1) : 0;
+}
+
+/* What the ground is, where a ray has met it. */
+static __host__ __device__ __forceinline__ void rayt__meet_ground(const rayt__trace_view *view,
+                                                                  rayt_unit_ray ray,
+                                                                  rayt__surface *met)
+{
+    float3 point = met->point;
+    met->inside = false;
+    met->normal = make_float3(0, ray.dy > 0 ? -1.0f : 1.0f, 0);
+    met->point.y = view->ground_height;
+    met->clear = fabsf(view->ground_height);
+    met->material = view->ground_material;
+    float cell = rayt_add(floorf(rayt_mul(point.x, view->ground_cells)),
+                          floorf(rayt_mul(point.z, view->ground_cells)));
+    bool odd = rayt_fma(-2, floorf(rayt_mul(cell, 0.5f)), cell) > 0;
+    met->colour = odd ? view->ground_colours[1] : view->ground_colours[0];
+}
+
+static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__trace_view *view,
+                                                                  int found, rayt_unit_ray ray,
+                                                                  rayt__surface *met)
+{
+    rayt_sphere sphere = view->spheres[found];
+    float3 centre = make_float3(sphere.x, sphere.y, sphere.z);
+    float3 out = rayt__along(-1, centre, met->point);
+    out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
+    met->point =
+        rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
+    met->clear = sphere.radius;
+    met->inside = rayt__dot(out, make_float3(ray.dx, ray.dy, ray.dz)) > 0;
+    met->normal = met->inside ? rayt__times(-1, out) : out;
+    met->colour = make_float3(rayt__part(sphere.r), rayt__part(sphere.g), rayt__part(sphere.b));
+    rayt_material matt = {RAYT_MATT, 0, 0, 0};
+    met->material = view->materials ? view->materials[found] : matt;
+}
+
+/* The direction in which a mirror or glass sends a ray; false: nowhere. */
+static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *met, float3 along,
+                                                           uint3 bits, float3 *direction)
+{
+    float cosine = -rayt__dot(along, met->normal);
+    if (cosine > 1) cosine = 1;
+    float3 mirrored = rayt__along(rayt_mul(2, cosine), met->normal, along);
+    *direction = mirrored;
+    if (met->material.kind == RAYT_MIRROR) {
+        float fuzz = rayt__part(met->material.fuzz);
+        if (fuzz > 0) {
+            float3 any = rayt__on_sphere(bits.x, bits.y);
+            *direction = rayt__along(fuzz, any, mirrored);
+        }
+        return rayt__dot(*direction, met->normal) > 0; /* else it went into the mirror */
+    }
+    float index = met->material.index; /* Snell's law, and Schlick's for what is reflected */
+    float ratio = met->inside ? index : rayt__one_over(index);
+    float square = rayt_mul(rayt_mul(ratio, ratio), rayt_fma(-cosine, cosine, 1));
+    float base = rayt_div(rayt_sub(1, ratio), rayt_add(1, ratio)), rest = rayt_sub(1, cosine);
+    base = rayt_mul(base, base);
+    float power = rayt_mul(rest, rest);
+    power = rayt_mul(rayt_mul(power, power), rest);
+    float reflected = rayt_fma(rayt_sub(1, base), power, base);
+    if (!(square < 1) || reflected > rayt__uniform(bits.z)) return true;
+    float deep = rayt_sub(rayt_mul(ratio, cosine), rayt_sqrt(rayt_sub(1, square)));
+    *direction = rayt__along(ratio, along, rayt__times(deep, met->normal));
+    return true;
+}
+
+/* Moves a path's origin to the side of the surface that its next ray is on. */
+static __host__ __device__ __forceinline__ void rayt__leave(const rayt__surface *met, bool through,
+                                                            rayt__path *path)
+{
+    float size = rayt_add(rayt_add(fabsf(met->point.x), fabsf(met->point.y)),
+                          rayt_add(fabsf(met->point.z), met->clear));
+    float step = rayt_mul(RAYT__CLEAR, size);
+    path->origin = rayt__along(through ? -step : step, met->normal, met->point);
+}
+
+/* Goes on to the light `light` or the first after it that can shine on the path's place; when there
+   is none, on to the next ray of the path. False: the path ends. */
+static __host__ __device__ __forceinline__ bool rayt__next_light(const rayt__trace_view *view,
+                                                                 int light, rayt__path *path)
+{
+    bool last = light >= RAYT__LAST;
+    if (last) light -= RAYT__LAST;
+    for (; light < view->lights; light++)
+        if (rayt__dot(rayt__towards(view, light, path->origin), path->direction) > 0) {
+            path->light = last ? light + RAYT__LAST : light;
+            return true;
+        }
+    path->light = RAYT__PATH_RAY;
+    if (last || path->rays >= view->depth) return false;
+    /* A matt white surface sends light everywhere, by the cosine: normal + a point of the sphere. */
+    uint3 bits = rayt__hash(path->key, (unsigned)path->rays + 1, view->seed[1]);
+    float3 direction = rayt__along(1, rayt__on_sphere(bits.x, bits.y), path->direction);
+    if (rayt__dot(direction, direction) > 1e-12f) path->direction = direction;
+    return true;
+}
+
+/* One ray further: the ray has met sphere `found`, or RAYT__NO_SPHERE, at ray.t_max. False where the
+   path has ended: its light is path->sum. */
+static __host__ __device__ __forceinline__ bool rayt__advance(const rayt__trace_view *view,
+                                                              rayt_unit_ray ray, int found,
+                                                              bool ground, rayt__path *path)
+{
+    float3 along = make_float3(ray.dx, ray.dy, ray.dz);
+    if (path->light != RAYT__PATH_RAY) {
+        int light = path->light & (RAYT__LAST - 1);
+        if (found == RAYT__NO_SPHERE && !ground) {
+            const rayt_light *from = &view->light[light];
+            float strength = rayt__dot(along, path->direction);
+            if (!(view->sun && light == 0))
+                strength = rayt_div(strength, rayt_mul(ray.t_max, ray.t_max));
+            float3 colour =
+                make_float3(rayt_mul(from->r, path->weight.x), rayt_mul(from->g, path->weight.y),
+                            rayt_mul(from->b, path->weight.z));
+            path->sum = rayt__along(strength, colour, path->sum);
+        }
+        return rayt__next_light(view, path->light + 1, path);
+    }
+    path->rays++;
+    if (found == RAYT__NO_SPHERE && !ground) {
+        float3 sky = rayt__along(along.y, view->sky_slope, view->sky_middle);
+        path->sum.x = rayt_fma(path->weight.x, sky.x, path->sum.x);
+        path->sum.y = rayt_fma(path->weight.y, sky.y, path->sum.y);
+        path->sum.z = rayt_fma(path->weight.z, sky.z, path->sum.z);
+        return false;
+    }
+    rayt__surface met;
+    met.point = rayt__along(ray.t_max, along, make_float3(ray.x, ray.y, ray.z));
+    if (found == RAYT__NO_SPHERE)
+        rayt__meet_ground(view, ray, &met);
+    else
+        rayt__meet_sphere(view, found, ray, &met);
+    path->weight.x = rayt_mul(path->weight.x, met.colour.x);
+    path->weight.y = rayt_mul(path->weight.y, met.colour.y);
+    path->weight.z = rayt_mul(path->weight.z, met.colour.z);
+    if (met.material.kind == RAYT_MIRROR || met.material.kind == RAYT_GLASS) {
+        uint3 bits = rayt__hash(path->key, (unsigned)path->rays + 1, view->seed[1]);
+        if (path->rays >= view->depth || !rayt__bend(&met, along, bits, &path->direction))
+            return false;
+        rayt__leave(&met, rayt__dot(path->direction, met.normal) < 0, path);
+        return true;
+    }
+    rayt__leave(&met, false, path);
+    path->direction = met.normal;
+    bool goes_on = met.material.kind == RAYT_DIFFUSE;
+    if (!goes_on) {
+        path->sum.x = rayt_fma(path->weight.x, view->ambient.x, path->sum.x);
+        path->sum.y = rayt_fma(path->weight.y, view->ambient.y, path->sum.y);
+        path->sum.z = rayt_fma(path->weight.z, view->ambient.z, path->sum.z);
+    }
+    return rayt__next_light(view, goes_on ? 0 : RAYT__LAST, path);
+}
+
+/* A component of a sample as the integer that is added. */
+static __host__ __device__ __forceinline__ unsigned rayt__counted(const rayt__trace_view *view,
+                                                                  float component)
+{
+    if (!(component > 0)) component = 0;
+    if (component > RAYT__BRIGHTEST) component = RAYT__BRIGHTEST;
+    return (unsigned)rayt_fma(component, view->scale, 0.5f);
+}
+
+/* A component of a pixel from its sum: the byte that is nearest to 255 mean^(1 / gamma). */
+static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt__trace_view *view,
+                                                                     unsigned sum)
+{
+    if (view->gamma == 1 || view->gamma == 2) {
+        float mean = rayt_div((float)sum, rayt_mul((float)view->samples, view->scale));
+        if (mean > 1) mean = 1;
+        if (view->gamma == 2) mean = rayt_sqrt(mean);
+        return (unsigned char)(int)rayt_fma(mean, 255, 0.5f);
+    }
+    int low = 0; /* the number of thresholds that the sum has reached */
+    for (int step = 128; step > 0; step /= 2)
+        if (view->thresholds[low + step - 1] <= sum) low += step;
+    return (unsigned char)low;
+}
+#endif
+/* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
+   Uses: config.h, intersection.cuh, kernels/constant.cuh, trace/.
+   Used by: instances.h, kernel.cuh, trace/host/. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
+#define RAYT__PART_KINDS
+/* ============================== TRACE: KINDS OF MEMORY ======================================== */
+/* The nearest sphere that a ray hits nearer than ray->t_max, which becomes that distance; or
+   RAYT__NO_SPHERE, also if `wanted` is false. `any`: the first that is found will do, for rays to
+   lights. In all but RAYT_TREE
+   every ray is tested against every sphere, 14 operations a test, in the same order. Hence a warp
+   still asks for one sphere at a time, although its rays go everywhere, as long as its lanes walk
+   together; those that have ended their path, or found the shadow, wait.
+
+   These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
+   material, by rayt__advance, from global memory. */
+enum {
+    RAYT__TRACE_THREADS = 128,
+    RAYT__TRACE_EDGE = 16, /* of a tile */
+    RAYT__TRACE_PIXELS = 256,
+    RAYT__PART_BALLS = 256
+};
+
+static __host__ __device__ __forceinline__ void rayt__try(rayt_unit_ray *ray, float4 ball,
+                                                          int index, int *found)
+{
+    float t;
+    if (rayt_hit(*ray, ball, &t) && (*found == RAYT__NO_SPHERE || t < ray->t_max)) {
+        ray->t_max = t;
+        *found = index;
+    }
+}
+
+static __device__ __forceinline__ int rayt__find_global(const rayt__trace_view *view, bool wanted,
+                                                        bool any, rayt_unit_ray *ray)
+{
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    for (int i = 0; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    return found;
+}
+
+static __device__ __forceinline__ int rayt__find_readonly(const rayt__trace_view *view, bool wanted,
+                                                          bool any, rayt_unit_ray *ray)
+{
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    for (int i = 0; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, __ldg((const float4 *)&view->spheres[i]), i, &found);
+    return found;
+}
+
+/* The table holds the first RAYT_MAX_CONST / 16 spheres as they are, x y z radius; the others are
+   read from global memory. */
+static __device__ __forceinline__ int rayt__find_constant(const rayt__trace_view *view, bool wanted,
+                                                          bool any, rayt_unit_ray *ray)
+{
+    const int capacity = RAYT_MAX_CONST / 16;
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    int held = count < capacity ? count : capacity;
+    for (int i = 0; i < held && !(any && found >= 0); i++) rayt__try(ray, rayt_table[i], i, &found);
+    for (int i = held; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    return found;
+}
+
+/* A block fetches 256 spheres at a time and waits: all of its threads come here, also those that
+   have no ray. */
+static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *view, bool wanted,
+                                                        bool any, rayt_unit_ray *ray)
+{
+    __shared__ float4 balls[RAYT__PART_BALLS];
+    int found = RAYT__NO_SPHERE;
+    for (int first = 0; first < view->count; first += RAYT__PART_BALLS) {
+        int part = view->count - first < RAYT__PART_BALLS ? view->count - first : RAYT__PART_BALLS;
+        for (int i = threadIdx.x; i < part; i += RAYT__TRACE_THREADS)
+            balls[i] = *(const float4 *)&view->spheres[first + i];
+        __syncthreads(); /* the part is complete before anyone reads it */
+        for (int i = 0; i < part && wanted && !(any && found >= 0); i++)
+            rayt__try(ray, balls[i], first + i, &found);
+        __syncthreads(); /* everyone has read it before it is overwritten */
+    }
+    return found;
+}
+
+/* The tree holds the spheres in an order of its own, and their indices. Of two spheres in the way of a
+   light it may find another one than a loop does: both are in the way. */
+static __host__ __device__ __forceinline__ int rayt__find_tree(const rayt__trace_view *view,
+                                                               bool wanted, bool any,
+                                                               rayt_unit_ray *ray)
+{
+    float t;
+    int found = wanted ? rayt__tree_nearest(view->tree, *ray, any, &t) : (int)RAYT__NO_SPHERE;
+    if (found >= 0) ray->t_max = t;
+    return found;
+}
+
+/* Fills the table of RAYT_CONSTANT, by its address as device memory. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+    rayt_trace_fill(const rayt_sphere *spheres, int count, float4 *table)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) table[i] = *(const float4 *)&spheres[i];
+}
+#endif
+/* src/raytrace/trace/kernel.cuh. The kernel of rayt_trace, for one kind of memory.
+   Uses: trace/. Used by: callers. */
+#if defined(RAYT__EMIT) && defined(RAYT__TRACE)
+/* ============================== KERNEL TRACE ================================================== */
+/* A block of 128 threads draws a tile of 16 x 16 pixels, `samples` paths for each. Paths are of very
+   different lengths: one ends at once in the sky, another bounces fifty times. So a thread that has
+   ended its path takes the next one of the tile from a counter, and no lane of a warp waits for the
+   longest path of 32 but at the end of the tile.
+
+         ids of paths 0 .. 256 samples - 1          a thread:  +--> next id, first ray
+         0 .. 255: sample 0 of the pixels                      |    +-> nearest sphere      the same
+         256 .. : sample 1 ..                                  |    |   light or next ray   walk for
+                                                               |    +-- goes on             all rays
+         sums[3][256]: light, as integers                      +------- ended: add its light
+
+   Rays to lights are rays like others, so that there is one walk through the spheres, in which all
+   lanes take part. Samples are added as integers: their order, which differs from run to run,
+   changes nothing. One pixel a thread is written at the end, 4 bytes.
+
+   Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
+   a warp are in different banks. The walk has the registers to itself, some 16 more.
+
+   What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
+   instructions apart from its tests. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+    RAYT__TRACE(rayt__trace_view view, uchar4 *image)
+{
+    enum { EDGE = RAYT__TRACE_EDGE };
+    __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
+    __shared__ int next;
+    __shared__ rayt__path places[RAYT__TRACE_THREADS];
+    int across = (view.width - 1) / EDGE + 1;
+    int left = (int)(blockIdx.x % across) * EDGE, top = (int)(blockIdx.x / across) * EDGE;
+    for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
+        sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
+    if (threadIdx.x == 0) next = 0;
+    __syncthreads();
+
+    rayt__path none = {}, *path = &places[threadIdx.x];
+    *path = none;
+    int pixel = 0, paths = RAYT__TRACE_PIXELS * view.samples;
+    bool running = false, more = true;
+    for (;;) {
+        while (!running && more) {
+            int id = atomicAdd(&next, 1);
+            more = id < paths;
+            pixel = id % RAYT__TRACE_PIXELS;
+            int column = left + pixel % EDGE, row = top + pixel / EDGE;
+            running = more && column < view.width && row < view.rows;
+            if (running)
+                rayt__begin_path(&view, column, view.first_row + row, id / RAYT__TRACE_PIXELS,
+                                 path);
+        }
+        if (!RAYT__GOES_ON(running)) break;
+        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+        int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
+        if (running && !rayt__advance(&view, ray, found, ground, path)) {
+            running = false;
+            atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
+            atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
+            atomicAdd(&sums[2][pixel], rayt__counted(&view, path->sum.z));
+        }
+    }
+
+    __syncthreads();
+    for (int i = threadIdx.x; i < RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS) {
+        int column = left + i % EDGE, row = top + i / EDGE;
+        if (column < view.width && row < view.rows)
+            image[(size_t)row * view.width + column] =
+                make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),
+                            rayt__toned(&view, sums[2][i]), 255);
+    }
+}
+#undef RAYT__TRACE
+#undef RAYT__FIND
+#undef RAYT__GOES_ON
+#endif
+/* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory.
+   Uses: config.h, kinds.cuh. Used by: kernel.cuh. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TRACE_INSTANCES)
+#define RAYT__PART_TRACE_INSTANCES
+/* KERNEL TRACE once a kind: the file includes itself, as for KERNEL TILE. RAYT__GOES_ON(running): does
+   this thread go on? With shared memory a block goes on together while any thread has a path. */
+#define RAYT__EMIT
+#define RAYT__TRACE            rayt_trace_global
+#define RAYT__FIND             rayt__find_global
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_readonly
+#define RAYT__FIND             rayt__find_readonly
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_constant
+#define RAYT__FIND             rayt__find_constant
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_shared
+#define RAYT__FIND             rayt__find_shared
+#define RAYT__GOES_ON(running) __syncthreads_or(running)
+#include RAYT_HEADER
+#define RAYT__TRACE            rayt_trace_tree
+#define RAYT__FIND             rayt__find_tree
+#define RAYT__GOES_ON(running) running
+#include RAYT_HEADER
+#undef RAYT__EMIT
+#endif
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h, kernels/instances.h.
-   Used by: functions.h, host/, trace/host/, callers. */
+   Uses: config.h, types.h. Used by: functions.h, host/, trace/host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
@@ -2818,14 +3583,14 @@ RAYT_API const char *rayt_where_string(rayt_where where)
     case RAYT_CONSTANT: return "constant";
     case RAYT_SHARED: return "shared";
     case RAYT_CULLED: return "culled";
+    case RAYT_TREE: return "tree";
     case RAYT_WHERE_COUNT: break;
     }
     return NULL;
 }
 #endif
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h.
-   Used by: host/, trace/host/build.h. */
+   Uses: config.h, intersection.cuh, types.h, status.h. Used by: host/, trace/host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -2867,12 +3632,15 @@ static inline rayt_status rayt__check(const rayt_sphere *spheres, int count,
 
 static inline rayt_status rayt__check_where(rayt_where where)
 {
+    if (where == RAYT_TREE)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "where is RAYT_TREE, which is for rayt_trace; "
+                                               "parallel rays have RAYT_CULLED");
     if (rayt_where_string(where) != NULL) return RAYT_OK;
     return rayt__fail(RAYT_ERROR_ARGUMENT, "where is %d, which is no rayt_where", (int)where);
 }
 #endif
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h, trace/host/build.h. */
+   Uses: config.h, types.h, status.h. Used by: launch.h, trace/host/build.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -3155,8 +3923,7 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt__job *job)
 }
 #endif
 /* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
-   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, host/. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */
@@ -3261,8 +4028,7 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 }
 #endif
 /* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
 /* ============================== CPU REFERENCE ================================================= */
@@ -3322,8 +4088,7 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
 }
 #endif
 /* src/raytrace/host/scenes.h. Random scenes.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
 /* ============================== SCENES ======================================================== */
@@ -3362,8 +4127,7 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
 }
 #endif
 /* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, png.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, png.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
@@ -3447,8 +4211,7 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, files.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, types.h, files.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
@@ -3598,8 +4361,7 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
 }
 #endif
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
@@ -3644,8 +4406,8 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
 }
 #endif
 /* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host.
-   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h, trace/.
-   Used by: trace/tree.h, query.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, host/, trace/.
+   Used by: trace/tree.h, trace/host/, callers. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TREE_BUILD)
 #define RAYT__PART_TREE_BUILD
@@ -3985,8 +4747,8 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
 }
 #endif
 /* src/raytrace/trace/host/query.h. Questions to trees.
-   Uses: config.h, types.h, host/, kernels/instances.h, trace/, build.h.
-   Used by: trace/tree.h, callers. */
+   Uses: config.h, types.h, host/, trace/, build.h.
+   Used by: trace/tree.h, trace.h, view.h, callers. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
 #define RAYT__PART_QUERY
 /* ============================== QUERIES ======================================================= */
@@ -4096,8 +4858,543 @@ RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *b
     return rayt__end(before, status);
 }
 #endif
+/* src/raytrace/trace/host/view.h. From a scene, a camera and a quality to what kernels take.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/, build.h, query.h.
+   Used by: cpu.h, trace.h. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_VIEW)
+#define RAYT__PART_VIEW
+/* ============================== TRACE: VIEW =================================================== */
+/* A vector of `name` in which all is finite and within +- limit, not below `least`. */
+static inline rayt_status rayt__check_vector(const char *name, const float *vector, float least,
+                                             float limit)
+{
+    for (int i = 0; i < 3; i++)
+        if (!(vector[i] >= least && vector[i] <= limit))
+            return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is (%g, %g, %g): not within %g .. %g", name,
+                              (double)vector[0], (double)vector[1], (double)vector[2],
+                              (double)least, (double)limit);
+    return RAYT_OK;
+}
+
+static inline rayt_status rayt__check_number(const char *name, float number, float least,
+                                             float limit)
+{
+    if (number >= least && number <= limit) return RAYT_OK;
+    return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is %g, not within %g .. %g", name, (double)number,
+                      (double)least, (double)limit);
+}
+
+/* Colours of lights are at most this: their products with weights and distances stay finite. */
+#define RAYT__LIGHT_MAX 1e6f
+
+static inline rayt_status rayt__check_light(const char *place, const char *colour,
+                                            const rayt_light *light)
+{
+    const float xyz[3] = {light->x, light->y, light->z}, rgb[3] = {light->r, light->g, light->b};
+    rayt_status status = rayt__check_vector(place, xyz, -RAYT_FAR, RAYT_FAR);
+    return status == RAYT_OK ? rayt__check_vector(colour, rgb, 0, RAYT__LIGHT_MAX) : status;
+}
+
+static inline int rayt__is_black(const rayt_light *light)
+{
+    return light->r == 0 && light->g == 0 && light->b == 0;
+}
+
+static inline rayt_status rayt__check_scene(const rayt_scene *scene)
+{
+    if (scene == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "scene is NULL");
+    rayt_status status = rayt__check_spheres(scene->spheres, scene->count);
+    if (status != RAYT_OK) return status;
+    if ((size_t)scene->materials % 16 != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "materials is not aligned to 16 bytes");
+    if (scene->light_count < 0 || scene->light_count > RAYT_MOST_LIGHTS)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "light_count is %d, not within 0 .. %d",
+                          scene->light_count, (int)RAYT_MOST_LIGHTS);
+    for (int i = 0; i < scene->light_count && status == RAYT_OK; i++) {
+        char place[32], colour[48];
+        snprintf(place, sizeof place, "lights[%d]", i);
+        snprintf(colour, sizeof colour, "the colour of lights[%d]", i);
+        status = rayt__check_light(place, colour, &scene->lights[i]);
+    }
+    if (status == RAYT_OK) status = rayt__check_light("sun", "the colour of sun", &scene->sun);
+    if (status == RAYT_OK && !rayt__is_black(&scene->sun) && scene->sun.x == 0 &&
+        scene->sun.y == 0 && scene->sun.z == 0)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT, "sun has a colour, but its direction is 0");
+    if (status == RAYT_OK)
+        status = rayt__check_vector("sky_bottom", scene->sky_bottom, 0, RAYT__LIGHT_MAX);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("sky_top", scene->sky_top, 0, RAYT__LIGHT_MAX);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("ambient", scene->ambient, 0, RAYT__LIGHT_MAX);
+    if (status != RAYT_OK || !scene->ground) return status;
+    status = rayt__check_number("ground_height", scene->ground_height, -RAYT_FAR, RAYT_FAR);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("ground_colours[0]", scene->ground_colours[0], 0, 1);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("ground_colours[1]", scene->ground_colours[1], 0, 1);
+    if (status == RAYT_OK && scene->ground_square != 0)
+        status = rayt__check_number("ground_square", scene->ground_square, 1e-6f, RAYT_FAR);
+    return status;
+}
+
+static inline rayt_status rayt__check_quality(const rayt_quality *quality)
+{
+    if (quality == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "quality is NULL");
+    if (quality->samples < 1 || quality->samples > 65536)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "samples is %d, not within 1 .. 65536",
+                          quality->samples);
+    if (quality->depth < 1 || quality->depth > 1000)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "depth is %d, not within 1 .. 1000", quality->depth);
+    return rayt__check_number("gamma", quality->gamma, 0.1f, 10);
+}
+
+static inline float3 rayt__vector(const float *vector)
+{
+    return make_float3(vector[0], vector[1], vector[2]);
+}
+
+static inline float3 rayt__cross(float3 a, float3 b)
+{
+    return make_float3(rayt_fma(a.y, b.z, -rayt_mul(a.z, b.y)),
+                       rayt_fma(a.z, b.x, -rayt_mul(a.x, b.z)),
+                       rayt_fma(a.x, b.y, -rayt_mul(a.y, b.x)));
+}
+
+/* The vector at length 1, whatever its length; false if that is 0. */
+static inline int rayt__normalise(float3 *vector)
+{
+    float largest = fmaxf(fabsf(vector->x), fmaxf(fabsf(vector->y), fabsf(vector->z)));
+    if (!(largest > 0)) return 0;
+    float3 part = make_float3(rayt_div(vector->x, largest), rayt_div(vector->y, largest),
+                              rayt_div(vector->z, largest));
+    *vector = rayt__times(rayt_div(1, rayt_sqrt(rayt__dot(part, part))), part);
+    return 1;
+}
+
+/* The camera's axes and its lens. `height`: of the image, which the field of view spans. */
+static inline rayt_status rayt__set_camera(rayt__trace_view *view, const rayt_camera *camera,
+                                           int height)
+{
+    if (camera == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "camera is NULL");
+    rayt_status status =
+        rayt__check_vector("camera position", camera->position, -RAYT_FAR, RAYT_FAR);
+    if (status == RAYT_OK)
+        status = rayt__check_vector("camera target", camera->target, -RAYT_FAR, RAYT_FAR);
+    if (status == RAYT_OK) status = rayt__check_vector("camera up", camera->up, -1e18f, 1e18f);
+    if (status == RAYT_OK && camera->field_of_view != 0)
+        status = rayt__check_number("field_of_view", camera->field_of_view, 0.01f, 179);
+    if (status == RAYT_OK) status = rayt__check_number("aperture", camera->aperture, 0, RAYT_FAR);
+    if (status == RAYT_OK && camera->aperture > 0)
+        status = rayt__check_number("focus_distance", camera->focus_distance,
+                                    fmaxf(1e-6f, rayt_mul(1e-6f, camera->aperture)), RAYT_FAR);
+    if (status != RAYT_OK) return status;
+    float3 up = rayt__vector(camera->up);
+    view->origin = rayt__vector(camera->position);
+    view->forward = rayt__along(-1, view->origin, rayt__vector(camera->target));
+    if (!rayt__normalise(&view->forward))
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "camera target is the camera's position");
+    if (!rayt__normalise(&up)) return rayt__fail(RAYT_ERROR_ARGUMENT, "camera up is 0");
+    float3 right = rayt__cross(view->forward, up);
+    if (rayt__dot(right, right) < 1e-10f || !rayt__normalise(&right)) /* 10^-5 of a right angle */
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "camera up is parallel to the view from position to target");
+    up = rayt__cross(right, view->forward);
+    view->parallel = camera->field_of_view == 0;
+    float unit = 1;
+    if (!view->parallel) {
+        float c, s;
+        unsigned half = (unsigned)rayt_mul(camera->field_of_view, 5965232.35f); /* 2^32 / 720 */
+        rayt__turn(half, &c, &s);
+        unit = rayt_div(rayt_mul(2, rayt_div(s, c)), (float)height);
+    }
+    view->across = rayt__times(unit, right);
+    view->down = rayt__times(-unit, up);
+    float radius = rayt_mul(0.5f, camera->aperture);
+    view->lens_across = rayt__times(radius, right);
+    view->lens_up = rayt__times(radius, up);
+    view->focus = camera->aperture > 0 ? rayt_div(1, camera->focus_distance) : 0;
+    return RAYT_OK;
+}
+
+static inline void rayt__set_scene(rayt__trace_view *view, const rayt_scene *scene)
+{
+    view->spheres = scene->spheres;
+    view->materials = scene->materials;
+    view->count = scene->count;
+    view->ground = scene->ground != 0;
+    view->ground_height = scene->ground_height;
+    view->ground_cells = scene->ground_square > 0 ? rayt_div(1, scene->ground_square) : 0;
+    for (int i = 0; i < 2; i++) view->ground_colours[i] = rayt__vector(scene->ground_colours[i]);
+    view->ground_material = scene->ground_material;
+    view->lights = 0;
+    view->sun = !rayt__is_black(&scene->sun);
+    if (view->sun) {
+        float3 towards = make_float3(scene->sun.x, scene->sun.y, scene->sun.z);
+        (void)rayt__normalise(&towards);
+        rayt_light sun = {towards.x,    towards.y,    towards.z,
+                          scene->sun.r, scene->sun.g, scene->sun.b};
+        view->light[view->lights++] = sun;
+    }
+    for (int i = 0; i < scene->light_count; i++)
+        if (!rayt__is_black(&scene->lights[i])) view->light[view->lights++] = scene->lights[i];
+    float3 bottom = rayt__vector(scene->sky_bottom), top = rayt__vector(scene->sky_top);
+    view->sky_middle = rayt__times(0.5f, rayt__along(1, bottom, top));
+    view->sky_slope = rayt__times(0.5f, rayt__along(-1, bottom, top));
+    view->ambient = rayt__vector(scene->ambient);
+}
+
+/* a to the power p, by multiplications and square roots, which are the same everywhere: a to the whole
+   part of p, and its roots 2, 4, 8 ... for the bits of the rest. */
+static inline double rayt__power(double a, double p)
+{
+    double result = 1, whole = floor(p), rest = p - whole;
+    for (int n = 0; n < (int)whole; n++) result *= a;
+    for (int bit = 0; bit < 24 && rest > 0; bit++) {
+        a = sqrt(a);
+        rest *= 2;
+        if (rest >= 1) {
+            result *= a;
+            rest -= 1;
+        }
+    }
+    return result;
+}
+
+static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality *quality)
+{
+    unsigned long long seed = quality->seed; /* splitmix64: neighbouring seeds become strangers */
+    for (int i = 0; i < 2; i++) {
+        unsigned long long z = (seed += 0x9E3779B97F4A7C15ull);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        view->seed[i] = (unsigned)(z >> 32);
+    }
+    int bits = 20; /* sums of `samples` numbers up to 16 scale stay below 2^32 */
+    while (16.0 * (double)quality->samples * (double)(1 << bits) > 2147483648.0) bits--;
+    view->samples = quality->samples;
+    view->depth = quality->depth;
+    view->scale = (float)(1 << bits);
+    view->gamma = quality->gamma;
+    double white = (double)quality->samples * (double)view->scale;
+    for (int n = 0; n < 255; n++) /* byte n + 1 begins half-way */
+        view->thresholds[n] =
+            (unsigned)ceil(white * rayt__power((n + 0.5) / 255, (double)quality->gamma));
+}
+
+/* The tree of a scene, on the device or on the host. */
+static inline rayt_status rayt__set_tree(rayt__trace_view *view, const rayt_scene *scene,
+                                         int on_host)
+{
+    const rayt_tree *tree = scene->tree;
+    if (tree == NULL)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the scene's tree is NULL: rayt_build makes one");
+    rayt_status status = rayt__check_tree(tree, scene->count);
+    if (status != RAYT_OK) return status;
+    if (tree->count != scene->count)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the tree is of %d spheres, the scene has %d",
+                          tree->count, scene->count);
+    if (!tree->on_host != !on_host)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the tree is in memory of the %s, not of the %s",
+                          on_host ? "device" : "host", on_host ? "host" : "device");
+    view->tree = rayt__view(tree);
+    view->has_tree = 1;
+    return RAYT_OK;
+}
+
+/* Checks all that functions of tracing have in common, and fills *view. */
+static inline rayt_status rayt__set_view(rayt__trace_view *view, const rayt_scene *scene,
+                                         const rayt_camera *camera, const rayt_quality *quality,
+                                         const unsigned char *image, int width, int height)
+{
+    memset(view, 0, sizeof *view);
+    rayt_status status = rayt__check_scene(scene);
+    if (status == RAYT_OK) status = rayt__check_quality(quality);
+    if (status == RAYT_OK) status = rayt__check(scene->spheres, scene->count, image, width, height);
+    if (status == RAYT_OK) status = rayt__set_camera(view, camera, height);
+    if (status != RAYT_OK) return status;
+    view->width = width;
+    view->height = height;
+    view->rows = height;
+    rayt__set_scene(view, scene);
+    rayt__set_quality(view, quality);
+    return RAYT_OK;
+}
+#endif
+/* src/raytrace/trace/host/launch.h. Launches of KERNEL TRACE.
+   Uses: config.h, types.h, host/, kernels/constant.cuh, trace/. Used by: trace.h. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_TRACE_LAUNCH)
+#define RAYT__PART_TRACE_LAUNCH
+/* ============================== TRACE: LAUNCHERS ============================================== */
+/* Puts the first spheres into the table of RAYT_CONSTANT, in the order of the stream. */
+static inline rayt_status rayt__fill_table(const rayt__trace_view *view, cudaStream_t stream)
+{
+    const int capacity = RAYT_MAX_CONST / 16;
+    int held = view->count < capacity ? view->count : capacity;
+    float4 *table = NULL;
+    if (held == 0) return RAYT_OK;
+    rayt_status status = rayt__cuda(cudaGetSymbolAddress((void **)&table, rayt_table),
+                                    "address of the constant memory");
+    if (status != RAYT_OK) return status;
+    cudaLaunchConfig_t config =
+        rayt__config((held - 1) / RAYT__TRACE_THREADS + 1, RAYT__TRACE_THREADS, stream);
+    return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_fill, view->spheres, held, table));
+}
+
+/* The rows first_row .. first_row + rows - 1 of the view, to `band`: at most 2^30 tiles. */
+static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace_view *view,
+                                             uchar4 *band, cudaStream_t stream)
+{
+    int across = (view->width - 1) / RAYT__TRACE_EDGE + 1;
+    int down = (view->rows - 1) / RAYT__TRACE_EDGE + 1;
+    cudaLaunchConfig_t config = rayt__config(across * down, RAYT__TRACE_THREADS, stream);
+    switch (where) {
+    case RAYT_GLOBAL:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_global, *view, band));
+    case RAYT_READONLY:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_readonly, *view, band));
+    case RAYT_CONSTANT:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_constant, *view, band));
+    case RAYT_TREE:
+        return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
+    default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));
+    }
+}
+
+/* All rows of the view, in as many launches as that takes. */
+static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *view,
+                                           unsigned char *band, cudaStream_t stream)
+{
+    int first_row = view->first_row, rows = view->rows;
+    int most = (1 << 30) / ((view->width - 1) / RAYT__TRACE_EDGE + 1);
+    rayt_status status = where == RAYT_CONSTANT ? rayt__fill_table(view, stream) : RAYT_OK;
+    for (int done = 0; done < rows && status == RAYT_OK; done += most) {
+        view->first_row = first_row + done;
+        view->rows = rows - done < most ? rows - done : most;
+        status =
+            rayt__launch_trace(where, view, (uchar4 *)band + (size_t)done * view->width, stream);
+    }
+    return status;
+}
+#endif
+/* src/raytrace/trace/host/trace.h. Pictures by a camera: on the device, and from host memory.
+   Uses: config.h, intersection.cuh, types.h, host/, trace/, trace/host/.
+   Used by: functions.h, callers. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE)
+#define RAYT__PART_TRACE
+/* ============================== TRACE: PICTURES =============================================== */
+static inline rayt_status rayt__check_trace(rayt_where where)
+{
+    if (where == RAYT_CULLED)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "where is RAYT_CULLED, which is for parallel rays "
+                                               "through rayt_render; rayt_trace has RAYT_TREE");
+    return where == RAYT_TREE ? RAYT_OK : rayt__check_where(where);
+}
+
+RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
+                                const rayt_camera *camera, const rayt_quality *quality,
+                                unsigned char *image, int width, int height, rayt_stream stream)
+{
+    rayt__trace_view view;
+    rayt_status status = rayt__check_trace(where);
+    if (status == RAYT_OK)
+        status = rayt__set_view(&view, scene, camera, quality, image, width, height);
+    if (status != RAYT_OK) return status;
+    if ((size_t)image % 4 != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the image is not aligned to 4 bytes");
+    if (width == 0 || height == 0) return RAYT_OK;
+    if (where == RAYT_TREE) status = rayt__set_tree(&view, scene, 0);
+    if (status != RAYT_OK) return status;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    if (where == RAYT_TREE) status = rayt__check_device(scene->tree);
+    if (status == RAYT_OK) status = rayt__trace_rows(where, &view, image, stream);
+    return rayt__end(before, status);
+}
+
+/* Device memory of rayt_trace_host. */
+typedef struct rayt__traced {
+    rayt_sphere *spheres;
+    rayt_material *materials;
+    unsigned char *band;
+    rayt_tree tree;
+} rayt__traced;
+
+static inline rayt_status rayt__copy_scene(const rayt_scene *scene, rayt__traced *memory)
+{
+    size_t spheres = (size_t)scene->count * sizeof(rayt_sphere);
+    size_t materials = scene->materials ? (size_t)scene->count * sizeof(rayt_material) : 0;
+    rayt_status status = RAYT_OK;
+    if (spheres > 0)
+        status = rayt__cuda(cudaMalloc((void **)&memory->spheres, spheres),
+                            "cudaMalloc for the spheres");
+    if (status == RAYT_OK && spheres > 0)
+        status =
+            rayt__cuda(cudaMemcpy(memory->spheres, scene->spheres, spheres, cudaMemcpyHostToDevice),
+                       "copy of the spheres to the device");
+    if (status == RAYT_OK && materials > 0)
+        status = rayt__cuda(cudaMalloc((void **)&memory->materials, materials),
+                            "cudaMalloc for the materials");
+    if (status == RAYT_OK && materials > 0)
+        status = rayt__cuda(cudaMemcpy(memory->materials, scene->materials, materials,
+                                       cudaMemcpyHostToDevice),
+                            "copy of the materials to the device");
+    return status;
+}
+
+/* Rows of a band of rayt_trace_host: at most 64 MB, and some 2^33 tests if a path has 4 rays. A
+   tree makes some 100 tests of many spheres. */
+static inline int rayt__trace_band(rayt_where where, const rayt__trace_view *view)
+{
+    double tests = view->count + 10.0;
+    if (where == RAYT_TREE && tests > 100) tests = 100;
+    double a_row = 4 * tests * (double)view->samples * (double)view->width;
+    double rows = 8589934592.0 / a_row, most = 16777216.0 / view->width;
+    if (rows > most) rows = most;
+    rows = floor(rows / RAYT__TRACE_EDGE) * RAYT__TRACE_EDGE;
+    if (rows < RAYT__TRACE_EDGE) rows = RAYT__TRACE_EDGE;
+    return rows < view->height ? (int)rows : view->height;
+}
+
+RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
+                                     const rayt_camera *camera, const rayt_quality *quality,
+                                     unsigned char *image, int width, int height,
+                                     rayt_progress progress, void *context)
+{
+    rayt__trace_view view;
+    rayt_status status = rayt__check_trace(where);
+    if (status == RAYT_OK)
+        status = rayt__set_view(&view, scene, camera, quality, image, width, height);
+    if (status != RAYT_OK || width == 0 || height == 0) return status;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
+    rayt__traced memory;
+    memset(&memory, 0, sizeof memory);
+    size_t row_bytes = (size_t)width * 4;
+    int most = rayt__trace_band(where, &view);
+    status = rayt__copy_scene(scene, &memory);
+    view.spheres = memory.spheres;
+    view.materials = memory.materials;
+    if (status == RAYT_OK && where == RAYT_TREE)
+        status = rayt_build(&memory.tree, memory.spheres, scene->count, 0);
+    if (status == RAYT_OK && where == RAYT_TREE) view.tree = rayt__view(&memory.tree);
+    if (status == RAYT_OK)
+        status = rayt__cuda(cudaMalloc((void **)&memory.band, row_bytes * (size_t)most),
+                            "cudaMalloc for the image");
+    for (int done = 0; done < height && status == RAYT_OK;) {
+        int rows = height - done < most ? height - done : most;
+        view.first_row = done;
+        view.rows = rows;
+        status = rayt__trace_rows(where, &view, memory.band, 0);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemcpy(image + (size_t)done * row_bytes, memory.band,
+                                           (size_t)rows * row_bytes, cudaMemcpyDeviceToHost),
+                                "tracing, or copy of the image to the host");
+        done += rows;
+        if (status == RAYT_OK && progress) progress(done, height, context);
+    }
+    if (memory.tree.memory != NULL) cudaFree(memory.tree.memory);
+    cudaFree(memory.spheres); /* of NULL: nothing; an error here would only repeat an earlier one */
+    cudaFree(memory.materials);
+    cudaFree(memory.band);
+    return rayt__end(before, status);
+}
+#endif
+/* src/raytrace/trace/host/cpu.h. The same pictures by the CPU.
+   Uses: config.h, intersection.cuh, types.h, trace/, view.h. Used by: functions.h, callers. */
+#if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE_CPU)
+#define RAYT__PART_TRACE_CPU
+/* ============================== TRACE: CPU REFERENCE ========================================== */
+/* Threads that take rows from a counter. */
+typedef struct rayt__crew {
+    const rayt__trace_view *view;
+    unsigned char *image;
+    int next;
+} rayt__crew;
+
+enum { RAYT__MAX_CREW = 256 };
+
+static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bool any,
+                                                rayt_unit_ray *ray)
+{
+    if (view->has_tree) return rayt__find_tree(view, true, any, ray);
+    int found = RAYT__NO_SPHERE;
+    for (int i = 0; i < view->count && !(any && found >= 0); i++) {
+        const rayt_sphere *sphere = &view->spheres[i];
+        rayt__try(ray, make_float4(sphere->x, sphere->y, sphere->z, sphere->radius), i, &found);
+    }
+    return found;
+}
+
+static inline RAYT__OPTIMIZE void rayt__cpu_pixel(const rayt__trace_view *view, int column, int row,
+                                                  unsigned char *pixel)
+{
+    unsigned sums[3] = {0, 0, 0};
+    for (int sample = 0; sample < view->samples; sample++) {
+        rayt__path path;
+        bool running = true;
+        rayt__begin_path(view, column, row, sample, &path);
+        while (running) {
+            bool ground, any = path.light != RAYT__PATH_RAY;
+            rayt_unit_ray ray = rayt__next_ray(view, &path, &ground);
+            int found = any && ground ? (int)RAYT__NO_SPHERE : rayt__find_cpu(view, any, &ray);
+            running = rayt__advance(view, ray, found, ground, &path);
+        }
+        sums[0] += rayt__counted(view, path.sum.x);
+        sums[1] += rayt__counted(view, path.sum.y);
+        sums[2] += rayt__counted(view, path.sum.z);
+    }
+    for (int c = 0; c < 3; c++) pixel[c] = rayt__toned(view, sums[c]);
+    pixel[3] = 255;
+}
+
+static inline RAYT__OPTIMIZE void *rayt__crew_work(void *argument)
+{
+    rayt__crew *crew = (rayt__crew *)argument;
+    const rayt__trace_view *view = crew->view;
+    for (;;) {
+#ifdef _WIN32
+        int row = crew->next++;
+#else
+        int row = __atomic_fetch_add(&crew->next, 1, __ATOMIC_RELAXED);
+#endif
+        if (row >= view->height) return NULL;
+        for (int column = 0; column < view->width; column++)
+            rayt__cpu_pixel(view, column, row,
+                            crew->image + 4 * ((size_t)row * view->width + column));
+    }
+}
+
+RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
+                                    const rayt_quality *quality, unsigned char *image, int width,
+                                    int height)
+{
+    rayt__trace_view view;
+    rayt_status status = rayt__set_view(&view, scene, camera, quality, image, width, height);
+    if (status != RAYT_OK || width == 0 || height == 0) return status;
+    if (scene->tree != NULL) status = rayt__set_tree(&view, scene, 1);
+    if (status != RAYT_OK) return status;
+    rayt__crew crew = {&view, image, 0};
+#ifndef _WIN32
+    pthread_t helpers[RAYT__MAX_CREW];
+    long wanted = sysconf(_SC_NPROCESSORS_ONLN) - 1; /* this thread is one of the crew */
+    int started = 0;
+    if (wanted > RAYT__MAX_CREW) wanted = RAYT__MAX_CREW;
+    if (wanted > height - 1) wanted = height - 1;
+    while (started < wanted && pthread_create(&helpers[started], NULL, rayt__crew_work, &crew) == 0)
+        started++; /* refused, those that there are do all */
+#endif
+    (void)rayt__crew_work(&crew);
+#ifndef _WIN32
+    for (int n = 0; n < started; n++) pthread_join(helpers[n], NULL);
+#endif
+    return RAYT_OK;
+}
+#endif
 /* src/raytrace/give_back.h. Macros of the caller are as they were.
-   Uses: config.h, set_aside.h, kernels/instances.h. Used by: callers. */
+   Uses: config.h, set_aside.h. Used by: callers. */
 #if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
 RAYT__WORDS(RAYT__POP)
 #if RAYT__HOST && defined(__GNUC__)

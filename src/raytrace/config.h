@@ -60,6 +60,10 @@
 #include <string.h>
 #ifndef _WIN32
 #include <sys/stat.h>
+#ifdef RAYT_WITH_TRACE
+#include <pthread.h>
+#include <unistd.h>
+#endif
 #endif
 #endif
 

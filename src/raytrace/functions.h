@@ -1,5 +1,6 @@
 /* src/raytrace/functions.h. Declarations of the functions.
-   Uses: config.h, intersection.cuh, types.h, host/. Used by: callers. */
+   Uses: config.h, intersection.cuh, types.h, host/, trace/types.h, trace/host/.
+   Used by: callers. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
 #define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */
@@ -64,4 +65,27 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
    preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
+
+#ifdef RAYT_WITH_TRACE
+/* Traces the scene's picture of width x height pixels, as the camera sees it, on the current device,
+   enqueued on `stream`. The arrays of the scene and the image are in device memory: spheres,
+   materials (16-byte aligned), image as for rayt_render; scene, camera and quality themselves are in
+   host memory and may change after the call. RAYT_TREE needs scene->tree.
+   Errors: RAYT_ERROR_ARGUMENT (nothing is launched), RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
+RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
+                                const rayt_camera *camera, const rayt_quality *quality,
+                                unsigned char *image, int width, int height, rayt_stream stream);
+
+/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. */
+RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
+                                     const rayt_camera *camera, const rayt_quality *quality,
+                                     unsigned char *image, int width, int height,
+                                     rayt_progress progress, void *context);
+
+/* The same image by the CPU, host memory, a thread for each processor. Every ray against every
+   sphere, or through scene->tree. Errors: RAYT_ERROR_ARGUMENT. */
+RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
+                                    const rayt_quality *quality, unsigned char *image, int width,
+                                    int height);
+#endif
 #endif

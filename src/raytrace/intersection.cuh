@@ -1,5 +1,5 @@
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/build.h. */
+   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
@@ -31,9 +31,21 @@ typedef struct RAYT_ALIGN rayt_sphere {
 /* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
    instruction that rounds once instead of twice. They do so here and not there: images would differ
    in a few bytes. On the device the intrinsics are exempt from that. On the host a value that has
-   been through a volatile variable is a rounded float, under any optimisation and on any unit. */
+   been through a volatile variable is a rounded float, under any optimisation and on any unit. Where
+   units are known to round to float, a statement that may change the register does as well: the
+   compiler cannot look through it, and nothing goes to memory. */
 #ifdef __CUDA_ARCH__
 #define RAYT_ROUND(on_device, on_host) return on_device
+#elif defined(__GNUC__) && defined(__x86_64__) && defined(__SSE_MATH__)
+#define RAYT_ROUND(on_device, on_host) \
+    float rounded = on_host;           \
+    __asm__("" : "+x"(rounded));       \
+    return rounded
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define RAYT_ROUND(on_device, on_host) \
+    float rounded = on_host;           \
+    __asm__("" : "+w"(rounded));       \
+    return rounded
 #else
 #define RAYT_ROUND(on_device, on_host) \
     volatile float rounded = on_host;  \

@@ -18,7 +18,8 @@ typedef enum rayt_where {
     RAYT_CONSTANT,
     RAYT_SHARED,
     RAYT_CULLED,
-    RAYT_WHERE_COUNT /* not a kernel: how many there are */
+    RAYT_WHERE_COUNT, /* not a kernel: how many there are for rayt_render */
+    RAYT_TREE = 16    /* for rayt_trace */
 } rayt_where;
 
 #ifdef __CUDACC__

@@ -1,6 +1,5 @@
 /* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, status.h, kernels/instances.h.
-   Used by: host/, trace/host/build.h. */
+   Uses: config.h, intersection.cuh, types.h, status.h. Used by: host/, trace/host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -42,6 +41,9 @@ static inline rayt_status rayt__check(const rayt_sphere *spheres, int count,
 
 static inline rayt_status rayt__check_where(rayt_where where)
 {
+    if (where == RAYT_TREE)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "where is RAYT_TREE, which is for rayt_trace; "
+                                               "parallel rays have RAYT_CULLED");
     if (rayt_where_string(where) != NULL) return RAYT_OK;
     return rayt__fail(RAYT_ERROR_ARGUMENT, "where is %d, which is no rayt_where", (int)where);
 }

@@ -1,6 +1,5 @@
 /* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
 /* ============================== CPU REFERENCE ================================================= */

@@ -1,6 +1,5 @@
 /* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, png.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, png.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */

@@ -1,6 +1,5 @@
 /* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, files.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, types.h, files.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),

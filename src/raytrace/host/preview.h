@@ -1,6 +1,5 @@
 /* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, checks.h, status.h, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,

@@ -1,6 +1,5 @@
 /* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
-   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h.
-   Used by: functions.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, host/. Used by: functions.h, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */

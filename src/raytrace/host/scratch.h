@@ -1,5 +1,5 @@
 /* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, status.h, kernels/instances.h. Used by: launch.h, trace/host/build.h. */
+   Uses: config.h, types.h, status.h. Used by: launch.h, trace/host/build.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */

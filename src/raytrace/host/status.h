@@ -1,6 +1,5 @@
 /* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h, kernels/instances.h.
-   Used by: functions.h, host/, trace/host/, callers. */
+   Uses: config.h, types.h. Used by: functions.h, host/, trace/host/, callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
@@ -105,6 +104,7 @@ RAYT_API const char *rayt_where_string(rayt_where where)
     case RAYT_CONSTANT: return "constant";
     case RAYT_SHARED: return "shared";
     case RAYT_CULLED: return "culled";
+    case RAYT_TREE: return "tree";
     case RAYT_WHERE_COUNT: break;
     }
     return NULL;

@@ -1,5 +1,5 @@
 /* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: config.h, intersection.cuh, culling.cuh, instances.h. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh, culling.cuh. Used by: host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */

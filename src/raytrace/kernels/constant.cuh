@@ -1,5 +1,6 @@
 /* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
+   Uses: config.h, intersection.cuh.
+   Used by: host/launch.h, trace/kinds.cuh, trace/host/launch.h. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CONSTANT)
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */

@@ -1,7 +1,5 @@
 /* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h.
-   Used by: config.h, give_back.h, set_aside.h, host/, binning.cuh, tile.cuh, trace/,
-   trace/host/. */
+   Uses: config.h. Used by: config.h, set_aside.h, tile.cuh. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */

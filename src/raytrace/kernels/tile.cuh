@@ -1,6 +1,6 @@
 /* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
    Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
-#ifdef RAYT__EMIT
+#if defined(RAYT__EMIT) && defined(RAYT_TILE)
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
    touch the tile and sort them front to back. If there are none, they make the tile black. Else

@@ -1,5 +1,5 @@
 /* src/raytrace/trace/kernels.cuh. The kernels that build a tree, and those that ask it.
-   Uses: config.h, kernels/, trace/. Used by: trace/host/. */
+   Uses: config.h, kernels/culling.cuh, trace/. Used by: trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TREE_KERNELS)
 #define RAYT__PART_TREE_KERNELS

@@ -1,5 +1,5 @@
 /* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets.
-   Uses: config.h, kernels/instances.h, hit.cuh. Used by: trace/, trace/host/. */
+   Uses: config.h, hit.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_NODES)
 #define RAYT__PART_NODES
 /* ============================== NODES ========================================================= */

@@ -1,5 +1,5 @@
 /* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
-   Uses: config.h, kernels/instances.h. Used by: kernels.cuh, trace/host/build.h. */
+   Uses: config.h. Used by: kernels.cuh, trace/host/build.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_SORT)
 #define RAYT__PART_SORT
 /* ============================== SORT ========================================================== */

@@ -1,6 +1,6 @@
 /* src/raytrace/trace/tree.h. The tree and its queries, as callers see them.
    Uses: config.h, intersection.cuh, types.h, hit.cuh, trace/host/.
-   Used by: trace/host/, callers. */
+   Used by: types.h, trace/host/, callers. */
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */

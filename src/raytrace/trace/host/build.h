@@ -1,6 +1,6 @@
 /* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host.
-   Uses: config.h, intersection.cuh, types.h, host/, kernels/instances.h, trace/.
-   Used by: trace/tree.h, query.h, callers. */
+   Uses: config.h, intersection.cuh, types.h, host/, trace/.
+   Used by: trace/tree.h, trace/host/, callers. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TREE_BUILD)
 #define RAYT__PART_TREE_BUILD

@@ -1,0 +1,78 @@
+/* src/raytrace/trace/kernel.cuh. The kernel of rayt_trace, for one kind of memory.
+   Uses: trace/. Used by: callers. */
+#if defined(RAYT__EMIT) && defined(RAYT__TRACE)
+/* ============================== KERNEL TRACE ================================================== */
+/* A block of 128 threads draws a tile of 16 x 16 pixels, `samples` paths for each. Paths are of very
+   different lengths: one ends at once in the sky, another bounces fifty times. So a thread that has
+   ended its path takes the next one of the tile from a counter, and no lane of a warp waits for the
+   longest path of 32 but at the end of the tile.
+
+         ids of paths 0 .. 256 samples - 1          a thread:  +--> next id, first ray
+         0 .. 255: sample 0 of the pixels                      |    +-> nearest sphere      the same
+         256 .. : sample 1 ..                                  |    |   light or next ray   walk for
+                                                               |    +-- goes on             all rays
+         sums[3][256]: light, as integers                      +------- ended: add its light
+
+   Rays to lights are rays like others, so that there is one walk through the spheres, in which all
+   lanes take part. Samples are added as integers: their order, which differs from run to run,
+   changes nothing. One pixel a thread is written at the end, 4 bytes.
+
+   Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
+   a warp are in different banks. The walk has the registers to itself, some 16 more.
+
+   What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
+   instructions apart from its tests. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+    RAYT__TRACE(rayt__trace_view view, uchar4 *image)
+{
+    enum { EDGE = RAYT__TRACE_EDGE };
+    __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
+    __shared__ int next;
+    __shared__ rayt__path places[RAYT__TRACE_THREADS];
+    int across = (view.width - 1) / EDGE + 1;
+    int left = (int)(blockIdx.x % across) * EDGE, top = (int)(blockIdx.x / across) * EDGE;
+    for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
+        sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
+    if (threadIdx.x == 0) next = 0;
+    __syncthreads();
+
+    rayt__path none = {}, *path = &places[threadIdx.x];
+    *path = none;
+    int pixel = 0, paths = RAYT__TRACE_PIXELS * view.samples;
+    bool running = false, more = true;
+    for (;;) {
+        while (!running && more) {
+            int id = atomicAdd(&next, 1);
+            more = id < paths;
+            pixel = id % RAYT__TRACE_PIXELS;
+            int column = left + pixel % EDGE, row = top + pixel / EDGE;
+            running = more && column < view.width && row < view.rows;
+            if (running)
+                rayt__begin_path(&view, column, view.first_row + row, id / RAYT__TRACE_PIXELS,
+                                 path);
+        }
+        if (!RAYT__GOES_ON(running)) break;
+        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+        int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
+        if (running && !rayt__advance(&view, ray, found, ground, path)) {
+            running = false;
+            atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
+            atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
+            atomicAdd(&sums[2][pixel], rayt__counted(&view, path->sum.z));
+        }
+    }
+
+    __syncthreads();
+    for (int i = threadIdx.x; i < RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS) {
+        int column = left + i % EDGE, row = top + i / EDGE;
+        if (column < view.width && row < view.rows)
+            image[(size_t)row * view.width + column] =
+                make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),
+                            rayt__toned(&view, sums[2][i]), 255);
+    }
+}
+#undef RAYT__TRACE
+#undef RAYT__FIND
+#undef RAYT__GOES_ON
+#endif

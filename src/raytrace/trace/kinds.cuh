@@ -1,0 +1,103 @@
+/* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
+   Uses: config.h, intersection.cuh, kernels/constant.cuh, trace/.
+   Used by: instances.h, kernel.cuh, trace/host/. */
+#if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
+#define RAYT__PART_KINDS
+/* ============================== TRACE: KINDS OF MEMORY ======================================== */
+/* The nearest sphere that a ray hits nearer than ray->t_max, which becomes that distance; or
+   RAYT__NO_SPHERE, also if `wanted` is false. `any`: the first that is found will do, for rays to
+   lights. In all but RAYT_TREE
+   every ray is tested against every sphere, 14 operations a test, in the same order. Hence a warp
+   still asks for one sphere at a time, although its rays go everywhere, as long as its lanes walk
+   together; those that have ended their path, or found the shadow, wait.
+
+   These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
+   material, by rayt__advance, from global memory. */
+enum {
+    RAYT__TRACE_THREADS = 128,
+    RAYT__TRACE_EDGE = 16, /* of a tile */
+    RAYT__TRACE_PIXELS = 256,
+    RAYT__PART_BALLS = 256
+};
+
+static __host__ __device__ __forceinline__ void rayt__try(rayt_unit_ray *ray, float4 ball,
+                                                          int index, int *found)
+{
+    float t;
+    if (rayt_hit(*ray, ball, &t) && (*found == RAYT__NO_SPHERE || t < ray->t_max)) {
+        ray->t_max = t;
+        *found = index;
+    }
+}
+
+static __device__ __forceinline__ int rayt__find_global(const rayt__trace_view *view, bool wanted,
+                                                        bool any, rayt_unit_ray *ray)
+{
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    for (int i = 0; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    return found;
+}
+
+static __device__ __forceinline__ int rayt__find_readonly(const rayt__trace_view *view, bool wanted,
+                                                          bool any, rayt_unit_ray *ray)
+{
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    for (int i = 0; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, __ldg((const float4 *)&view->spheres[i]), i, &found);
+    return found;
+}
+
+/* The table holds the first RAYT_MAX_CONST / 16 spheres as they are, x y z radius; the others are
+   read from global memory. */
+static __device__ __forceinline__ int rayt__find_constant(const rayt__trace_view *view, bool wanted,
+                                                          bool any, rayt_unit_ray *ray)
+{
+    const int capacity = RAYT_MAX_CONST / 16;
+    int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
+    int held = count < capacity ? count : capacity;
+    for (int i = 0; i < held && !(any && found >= 0); i++) rayt__try(ray, rayt_table[i], i, &found);
+    for (int i = held; i < count && !(any && found >= 0); i++)
+        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    return found;
+}
+
+/* A block fetches 256 spheres at a time and waits: all of its threads come here, also those that
+   have no ray. */
+static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *view, bool wanted,
+                                                        bool any, rayt_unit_ray *ray)
+{
+    __shared__ float4 balls[RAYT__PART_BALLS];
+    int found = RAYT__NO_SPHERE;
+    for (int first = 0; first < view->count; first += RAYT__PART_BALLS) {
+        int part = view->count - first < RAYT__PART_BALLS ? view->count - first : RAYT__PART_BALLS;
+        for (int i = threadIdx.x; i < part; i += RAYT__TRACE_THREADS)
+            balls[i] = *(const float4 *)&view->spheres[first + i];
+        __syncthreads(); /* the part is complete before anyone reads it */
+        for (int i = 0; i < part && wanted && !(any && found >= 0); i++)
+            rayt__try(ray, balls[i], first + i, &found);
+        __syncthreads(); /* everyone has read it before it is overwritten */
+    }
+    return found;
+}
+
+/* The tree holds the spheres in an order of its own, and their indices. Of two spheres in the way of a
+   light it may find another one than a loop does: both are in the way. */
+static __host__ __device__ __forceinline__ int rayt__find_tree(const rayt__trace_view *view,
+                                                               bool wanted, bool any,
+                                                               rayt_unit_ray *ray)
+{
+    float t;
+    int found = wanted ? rayt__tree_nearest(view->tree, *ray, any, &t) : (int)RAYT__NO_SPHERE;
+    if (found >= 0) ray->t_max = t;
+    return found;
+}
+
+/* Fills the table of RAYT_CONSTANT, by its address as device memory. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+    rayt_trace_fill(const rayt_sphere *spheres, int count, float4 *table)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) table[i] = *(const float4 *)&spheres[i];
+}
+#endif
