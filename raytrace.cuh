@@ -63,6 +63,16 @@
    Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
    trace/types.h has all members of scenes, cameras and materials.
 
+   A TREE over any number of spheres, and questions to it; with RAYT_WITH_TRACE
+     rayt_build(&tree, spheres, count, stream)     device memory; again for spheres that have moved
+     rayt_build_host(&tree, spheres, count)        host memory
+     rayt_query(kind, &tree, rays, count, found, stream)       RAYT_NEAREST: index and distance;
+                                                               RAYT_ANY: whether there is a hit
+     rayt_query_within(&tree, balls, count, counts, lists, capacity, stream)     all near a point
+     rayt_tree_free(&tree)
+   What a hit is does not depend on the tree: the answers are the bits of a loop over all spheres, in
+   every run, and those of rayt_trace are the same for RAYT_TREE. HIT says why.
+
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
      (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
@@ -80,7 +90,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
-     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said below
+     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said above
      RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
@@ -114,6 +124,7 @@
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
+     TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, SORT, KERNELS TREE, BUILDING TREES, QUERIES,
      TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
      KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
@@ -240,9 +251,10 @@
 /* Each word stands here twice, for a macro cannot undefine another. */
 /* clang-format off */
 #define RAYT__WORDS(_) \
-    _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
-    _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(half) _(height) _(i) _(k) _(min) _(n) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
+    _(EDGE) _(FIRST) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) \
+    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(d) _(depth) _(e) _(g) _(h) \
+    _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) \
+    _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -253,6 +265,7 @@
 #define RAYT__POP(word)  RAYT__PRAGMA(pop_macro(#word))
 RAYT__WORDS(RAYT__PUSH)
 #undef EDGE
+#undef FIRST
 #undef IN_FLIGHT
 #undef LANE_H
 #undef LANE_W
@@ -260,18 +273,23 @@ RAYT__WORDS(RAYT__PUSH)
 #undef REGIONS_ACROSS
 #undef REGION_H
 #undef REGION_W
+#undef ROUNDS
+#undef SMALL
 #undef WARPS
 #undef a
 #undef b
 #undef block
 #undef c
+#undef d
 #undef depth
+#undef e
 #undef g
 #undef h
 #undef half
 #undef height
 #undef i
 #undef k
+#undef l
 #undef min
 #undef n
 #undef p
@@ -2481,7 +2499,7 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
         rayt__box box = c->box[k];
         float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
         float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = -INFINITY;
+        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
         int best = -1;
         for (int slot = 0; slot < RAYT__WIDTH; slot++) {
             float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
@@ -2767,9 +2785,9 @@ RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
         if (end < 0) return;
         __threadfence();
         int other = __ldcg(left ? &pair->right : &pair->left);
-        rayt__box far = left ? rayt__range_box(&build, last + 1, end, other)
-                             : rayt__range_box(&build, end, first - 1, other);
-        box = rayt__around(box, far);
+        rayt__box sibling = left ? rayt__range_box(&build, last + 1, end, other)
+                                 : rayt__range_box(&build, end, first - 1, other);
+        box = rayt__around(box, sibling);
         first = left ? first : end;
         last = left ? end : last;
         name = parent;

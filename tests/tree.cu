@@ -231,7 +231,7 @@ static void visit(rayt__tree_view view, unsigned node, int depth, const double (
         all->faults++;
         return;
     }
-    memcpy(box, boxes, sizeof(double[6]) * (size_t)depth);
+    if (depth > 0) memcpy(box, boxes, sizeof(double[6]) * (size_t)depth);
     for (int k = 0; k < 8; k++) {
         unsigned leaf = w[6 + k / 4] >> k % 4 * 8 & 255, first = w[5] + (leaf & 31);
         for (int axis = 0; axis < 3; axis++) {

@@ -63,6 +63,16 @@
    Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
    trace/types.h has all members of scenes, cameras and materials.
 
+   A TREE over any number of spheres, and questions to it; with RAYT_WITH_TRACE
+     rayt_build(&tree, spheres, count, stream)     device memory; again for spheres that have moved
+     rayt_build_host(&tree, spheres, count)        host memory
+     rayt_query(kind, &tree, rays, count, found, stream)       RAYT_NEAREST: index and distance;
+                                                               RAYT_ANY: whether there is a hit
+     rayt_query_within(&tree, balls, count, counts, lists, capacity, stream)     all near a point
+     rayt_tree_free(&tree)
+   What a hit is does not depend on the tree: the answers are the bits of a loop over all spheres, in
+   every run, and those of rayt_trace are the same for RAYT_TREE. HIT says why.
+
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
      (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
@@ -80,7 +90,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
-     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said below
+     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said above
      RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
@@ -114,6 +124,7 @@
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
+     TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, SORT, KERNELS TREE, BUILDING TREES, QUERIES,
      TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
      KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,

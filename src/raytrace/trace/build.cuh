@@ -223,7 +223,7 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
         rayt__box box = c->box[k];
         float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
         float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = -INFINITY;
+        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
         int best = -1;
         for (int slot = 0; slot < RAYT__WIDTH; slot++) {
             float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
