@@ -40,6 +40,39 @@
      RAYT_CULLED    in shared memory, and only those that can touch a tile of the image, front to
                     back: the first that hides the rest ends the search. By far the fastest
 
+   RAYS AT ANY ANGLE   with #define RAYT_WITH_TRACE before the include
+          rayt_scene scene = {0};              spheres, a material for each, lights, sky, ground
+          scene.spheres = spheres, scene.materials = materials, scene.count = count;
+          rayt_camera camera = {{13, 2, 3}, {0, 0, 0}, {0, 1, 0}, 20, 0, 0};
+          rayt_quality quality = {100, 50, 1, 2};          samples, depth, seed, gamma
+          rayt_trace_host(RAYT_TREE, &scene, &camera, &quality, image, w, h, NULL, NULL);
+
+     rayt_trace(where, &scene, &camera, &quality, image, width, height, stream)    device pointers
+     rayt_trace_host(..., progress, context)      host pointers; builds the tree that RAYT_TREE needs
+     rayt_trace_cpu(&scene, &camera, &quality, image, width, height)    the reference, all processors
+   The camera looks from position to target; y points upwards, x to the right where z points to the
+   viewer. Rays are in perspective, spread over a lens if there is one, or parallel. With parallel
+   rays that look along -z the picture is that of rayt_render, upside down. A sphere is RAYT_MATT (lit
+   by sun, point lights and ambient light, with hard shadows), RAYT_DIFFUSE (by them and by all that
+   is around), RAYT_MIRROR (fuzz) or RAYT_GLASS (index). Light that a path finds is added up over
+   `samples` paths a pixel, each of up to `depth` rays. One goes through the middle of the pixel;
+   several are spread over it, as `seed` says. A sample above 16 counts as 16; 1 is white.
+   WHERE is one of the first four, in which every ray asks for every sphere, or RAYT_TREE: few are
+   asked. RAYT_CONSTANT reads spheres beyond RAYT_MAX_CONST / 16 from global memory. The sphere that
+   was hit is read with its colour and material from global memory, whatever WHERE is.
+   Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
+   trace/types.h has all members of scenes, cameras and materials.
+
+   A TREE over any number of spheres, and questions to it; with RAYT_WITH_TRACE
+     rayt_build(&tree, spheres, count, stream)     device memory; again for spheres that have moved
+     rayt_build_host(&tree, spheres, count)        host memory
+     rayt_query(kind, &tree, rays, count, found, stream)       RAYT_NEAREST: index and distance;
+                                                               RAYT_ANY: whether there is a hit
+     rayt_query_within(&tree, balls, count, counts, lists, capacity, stream)     all near a point
+     rayt_tree_free(&tree)
+   What a hit is does not depend on the tree: the answers are the bits of a loop over all spheres, in
+   every run, and those of rayt_trace are the same for RAYT_TREE. HIT says why.
+
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
      (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
@@ -57,7 +90,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
-     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said below
+     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said above
      RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
@@ -91,6 +124,9 @@
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
+     TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, SORT, KERNELS TREE, BUILDING TREES, QUERIES,
+     TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
+     KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
@@ -215,9 +251,10 @@
 /* Each word stands here twice, for a macro cannot undefine another. */
 /* clang-format off */
 #define RAYT__WORDS(_) \
-    _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
-    _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(half) _(height) _(i) _(k) _(min) _(n) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
+    _(EDGE) _(FIRST) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) \
+    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(d) _(depth) _(e) _(g) _(h) \
+    _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) \
+    _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -228,6 +265,7 @@
 #define RAYT__POP(word)  RAYT__PRAGMA(pop_macro(#word))
 RAYT__WORDS(RAYT__PUSH)
 #undef EDGE
+#undef FIRST
 #undef IN_FLIGHT
 #undef LANE_H
 #undef LANE_W
@@ -235,18 +273,23 @@ RAYT__WORDS(RAYT__PUSH)
 #undef REGIONS_ACROSS
 #undef REGION_H
 #undef REGION_W
+#undef ROUNDS
+#undef SMALL
 #undef WARPS
 #undef a
 #undef b
 #undef block
 #undef c
+#undef d
 #undef depth
+#undef e
 #undef g
 #undef h
 #undef half
 #undef height
 #undef i
 #undef k
+#undef l
 #undef min
 #undef n
 #undef p
@@ -831,8 +874,8 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
-/* A bounding-volume hierarchy over spheres. Begin with `rayt_tree tree = {0};`. It holds a copy of
-   the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
+/* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C
+   {0}). It holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
@@ -1904,20 +1947,26 @@ RAYT_KERNEL void __launch_bounds__(256)
    about in the order k ^ o = 0, 1, .. 7.
 
    WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
-   its spheres (BUILD). HIT puts the plane p of an own box at round(round(p - o) inverse), which is
-   within 2.1 u of its size. A node has its planes at (32768 + byte) s + base, where s = 2^e inverse
-   is exact and base = (origin - o) inverse - 32768 s: a byte in the middle of a float's bits is
-   32768 + byte without a conversion. Rounding, whether contracted or not, is then at most
-   4 u |origin - o| |inverse|, 2^-7 |s| for the four operations with numbers up to 33023 |s|, and
-   2 u of the result. So base is moved outwards by 2^-21 (= 8 u) of |origin - o| |inverse| and by
-   2^-6 |s|. What remains is relative: a node's plane that bounds an own plane at t lies at most
-   2^-21 |t| on the wrong side. With exits lengthened by 2^-19, which covers the 2^-21 that HIT
-   adds, too, no interval misses one that it should contain, and none begins beyond a t in it. */
+   its spheres (BUILD). HIT has the plane p of an own box at round(round(p - o) inverse), which is
+   wrong by at most 2.1 u of its size. A node has its planes at (32768 + byte) s + base - 32768 s,
+   where s = 2^e inverse is exact and base = (origin - o) inverse: a byte in the middle of a float's
+   bits is 32768 + byte, without a conversion. Three roundings of numbers up to 33023 |s| and some of
+   base, contracted or not, are wrong by at most 2^-7 |s| + 4.1 u |base|. A plane at t has
+   |base| <= |t| + 256 |s|. So 2^-6 |s| is added outwards, and what remains is relative: a plane of a
+   node is at most 8 u |t| farther in than an own plane inside of it. Exits are lengthened by
+   2^-19 = 32 u: 8 u for either plane, 8 u that HIT adds, and the rest for the products of these.
+   Then no interval misses one that it should contain, and none begins beyond a t in it. */
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__OUTWARDS   4.76837158203125e-7f   /* 2^-21 */
 #define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+
+/* Hosts' compilers have other words for it. */
+#ifdef __CUDA_ARCH__
+#define RAYT__UNROLL _Pragma("unroll")
+#else
+#define RAYT__UNROLL
+#endif
 
 /* Where a tree is, in the memory of whoever walks it. */
 typedef struct rayt__tree_view {
@@ -2011,9 +2060,10 @@ static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned ori
     rayt__axis axis;
     float base = (rayt__float_of(origin) - from) * inverse;
     axis.scale = rayt__float_of((e & 255) << 23) * inverse;
-    float out = fabsf(base) * RAYT__OUTWARDS + fabsf(axis.scale) * 0.015625f;
-    axis.enter = base - 32768.0f * axis.scale - out;
-    axis.exit = base - 32768.0f * axis.scale + out;
+    float out = fabsf(axis.scale) * 0.015625f; /* 2^-6 */
+    base -= 32768.0f * axis.scale;
+    axis.enter = base - out;
+    axis.exit = base + out;
     return axis;
 }
 
@@ -2028,7 +2078,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
     rayt__met met = {0, 0};
-#pragma unroll
+    RAYT__UNROLL
     for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
         unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
         unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
@@ -2036,7 +2086,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
         unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
         unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
         unsigned leaves = half ? b.w : b.z;
-#pragma unroll
+        RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
             float enter = rayt__plane(near_x, k) * x.scale + x.enter;
             float exit = rayt__plane(far_x, k) * x.scale + x.exit;
@@ -2067,7 +2117,8 @@ static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, u
 }
 
 /* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
-   a little longer. With an inverse direction of 1, planes are distances from the point. */
+   a little longer. With an inverse direction of 1, planes are distances from the point. The 2^-6 s
+   of a plane are more than the 2^-38 that rayt_outside takes as 0. */
 static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
                                                                 float reach)
 {
@@ -2077,10 +2128,10 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
     rayt__met met = {0, 0};
-#pragma unroll
+    RAYT__UNROLL
     for (int half = 0; half < 2; half++) {
         unsigned leaves = half ? b.w : b.z;
-#pragma unroll
+        RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
             float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
             float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);
@@ -2199,8 +2250,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
     point.x = rayt_not_tiny(point.x);
     point.y = rayt_not_tiny(point.y);
     point.z = rayt_not_tiny(point.z);
-    /* 2^-70: rayt_outside takes less than 2^-38 as 0 on each axis, planes of nodes do not */
-    float reach = rayt_reach(point.w) * RAYT__LONGER + 8.470329472543003e-22f;
+    float reach = rayt_reach(point.w) * RAYT__LONGER;
     for (;;) {
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
@@ -2449,7 +2499,7 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
         rayt__box box = c->box[k];
         float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
         float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = -INFINITY;
+        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
         int best = -1;
         for (int slot = 0; slot < RAYT__WIDTH; slot++) {
             float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
@@ -2461,11 +2511,11 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
     }
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. */
+/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
+   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
 static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
 {
-    unsigned e = (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
-    return e < 63 ? 63 : e; /* 2^-64, so that scales are never subnormal */
+    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
 }
 
 /* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
@@ -2735,9 +2785,9 @@ RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
         if (end < 0) return;
         __threadfence();
         int other = __ldcg(left ? &pair->right : &pair->left);
-        rayt__box far = left ? rayt__range_box(&build, last + 1, end, other)
-                             : rayt__range_box(&build, end, first - 1, other);
-        box = rayt__around(box, far);
+        rayt__box sibling = left ? rayt__range_box(&build, last + 1, end, other)
+                                 : rayt__range_box(&build, end, first - 1, other);
+        box = rayt__around(box, sibling);
         first = left ? first : end;
         last = left ? end : last;
         name = parent;
@@ -3356,6 +3406,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    lanes take part. Samples are added as integers: their order, which differs from run to run,
    changes nothing. One pixel a thread is written at the end, 4 bytes.
 
+   Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
+   a warp are in different banks. The walk has the registers to itself, some 16 more.
+
    What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
    instructions apart from its tests. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
@@ -3364,6 +3417,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
     enum { EDGE = RAYT__TRACE_EDGE };
     __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
     __shared__ int next;
+    __shared__ rayt__path places[RAYT__TRACE_THREADS];
     int across = (view.width - 1) / EDGE + 1;
     int left = (int)(blockIdx.x % across) * EDGE, top = (int)(blockIdx.x / across) * EDGE;
     for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
@@ -3371,7 +3425,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
     if (threadIdx.x == 0) next = 0;
     __syncthreads();
 
-    rayt__path path = {};
+    rayt__path none = {}, *path = &places[threadIdx.x];
+    *path = none;
     int pixel = 0, paths = RAYT__TRACE_PIXELS * view.samples;
     bool running = false, more = true;
     for (;;) {
@@ -3383,17 +3438,17 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
             running = more && column < view.width && row < view.rows;
             if (running)
                 rayt__begin_path(&view, column, view.first_row + row, id / RAYT__TRACE_PIXELS,
-                                 &path);
+                                 path);
         }
         if (!RAYT__GOES_ON(running)) break;
-        bool ground = false, any = path.light != RAYT__PATH_RAY;
-        rayt_unit_ray ray = rayt__next_ray(&view, &path, &ground);
+        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
-        if (running && !rayt__advance(&view, ray, found, ground, &path)) {
+        if (running && !rayt__advance(&view, ray, found, ground, path)) {
             running = false;
-            atomicAdd(&sums[0][pixel], rayt__counted(&view, path.sum.x));
-            atomicAdd(&sums[1][pixel], rayt__counted(&view, path.sum.y));
-            atomicAdd(&sums[2][pixel], rayt__counted(&view, path.sum.z));
+            atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
+            atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
+            atomicAdd(&sums[2][pixel], rayt__counted(&view, path->sum.z));
         }
     }
 

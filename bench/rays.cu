@@ -1,7 +1,7 @@
 /* bench/rays.cu - the kernels of raytrace.cuh beside those of the course exercise, in one run.
 
    Build   nvcc -O3 -arch=native bench/rays.cu -o rays
-   Run     ./rays [--csv FILE] [--seed N]
+   Run     ./rays [--tree] [--csv FILE] [--seed N]      --tree: the tree alone
 
    What is timed: device to device, spheres and image in device memory. A first launch warms up and
    tells how many launches make a batch of 1 ms; CUDA events enclose each batch; the median over
@@ -15,7 +15,12 @@
    contraction. The other names are those of raytrace.cuh; "call" includes all that rayt_render
    does, where that is more than one kernel: "constant" is the kernel alone, with the scene in
    constant memory, and "constant call" fills it, too. Names with a number are KERNEL TILE with that
-   tile, for finding out where the choice between them should lie. */
+   tile, for finding out where the choice between them should lie.
+
+   The tree: "build" is rayt_build of spheres in device memory, again in the memory that it has. The
+   others are rayt_query for SIDE x SIDE rays: "primary" from a camera, "incoherent" from where those
+   hit into random directions, "any" the same for the first hit that is found. */
+#define RAYT_WITH_TRACE
 #include "../raytrace.cuh"
 #define BENCH "rays"
 #include "common.h"
@@ -346,9 +351,102 @@ static void choice(report *r, scene *s)
     }
 }
 
+/* ---------------------------------- the tree -------------------------------------------------- */
+static rayt_tree tree;
+static rayt_ray *tree_rays; /* device; the camera's, then the scattered ones */
+static rayt_found *tree_found;
+
+static __device__ float noise(unsigned *state) /* in -1 .. 1 */
+{
+    *state = *state * 747796405u + 2891336453u;
+    unsigned word = ((*state >> ((*state >> 28) + 4)) ^ *state) * 277803737u;
+    return (float)((word >> 22) ^ word) * 4.656612873e-10f - 1;
+}
+/* 45 degrees, from 1.7 sides in front of the middle of a scene that is a cube. */
+static __global__ void camera_rays(rayt_ray *rays, int side)
+{
+    int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    if (column >= side || row >= side) return;
+    float s = (float)side;
+    rayt_ray ray = {0,         0,    1.7f * s, 0, (float)column - 0.5f * s, (float)row - 0.5f * s,
+                    -1.2f * s, 4 * s};
+    rays[(size_t)row * side + column] = ray;
+}
+/* A ray from each hit, away from the sphere; where nothing was hit, from anywhere. */
+static __global__ void scattered_rays(const rayt_ray *rays, const rayt_found *found,
+                                      const rayt_sphere *spheres, rayt_ray *scattered, int side)
+{
+    int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    if (column >= side || row >= side) return;
+    size_t i = (size_t)row * side + column;
+    unsigned state = (unsigned)i;
+    float d[3], n[3] = {0, 0, 0}, p[3], square;
+    do {
+        for (int k = 0; k < 3; k++) d[k] = noise(&state);
+        square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    } while (square > 1 || square < 1e-3f);
+    for (int k = 0; k < 3; k++) p[k] = 0.5f * (float)side * noise(&state);
+    if (found[i].index >= 0) {
+        rayt_unit_ray ray = rayt_ready(rays[i]);
+        rayt_sphere s = spheres[found[i].index];
+        for (int k = 0; k < 3; k++) {
+            p[k] = (&ray.x)[k] + found[i].t * (&ray.dx)[k];
+            n[k] = (p[k] - (&s.x)[k]) / s.radius;
+            p[k] += 1e-3f * n[k];
+        }
+    }
+    float away = d[0] * n[0] + d[1] * n[1] + d[2] * n[2] < 0 ? -1 : 1;
+    rayt_ray ray = {p[0], p[1], p[2], 0, away * d[0], away * d[1], away * d[2], 4 * (float)side};
+    scattered[i] = ray;
+}
+static void launch_build(const scene *s, int)
+{
+    must_render(rayt_build(&tree, s->spheres, s->count, 0));
+}
+static void launch_query(const scene *s, int which) /* 0: primary, 1: incoherent, 2: any */
+{
+    int rays = s->side * s->side;
+    must_render(rayt_query(which == 2 ? RAYT_ANY : RAYT_NEAREST, &tree,
+                           tree_rays + (which ? rays : 0), rays, tree_found, 0));
+}
+static void trees(report *r, scene *s)
+{
+    static const struct {
+        int count;
+        float low, high;
+        const char *text;
+    } kinds[] = {{MOST_LAB, 20, 120, "The tree: radii 20 to 120"},
+                 {CROWD_SMALL, 0.9f, 5.4f, "The tree: radii 0.9 to 5.4"}};
+    int side = s->side, rays = side * side;
+    must(cudaMalloc((void **)&tree_rays, 2 * sizeof *tree_rays * rays), "cudaMalloc");
+    must(cudaMalloc((void **)&tree_found, sizeof *tree_found * rays), "cudaMalloc");
+    for (int k = 0; k < 2; k++) {
+        heading(kinds[k].text);
+        r->lab = 0;
+        s->count = kinds[k].count;
+        must_render(rayt_random_scene(s->host, s->count, r->seed + 49, side, side, kinds[k].low,
+                                      kinds[k].high));
+        must(cudaMemcpy(s->spheres, s->host, sizeof *s->host * s->count, cudaMemcpyHostToDevice),
+             "copy");
+        measure(r, s, "tree", "build", launch_build, 0, -1);
+        dim3 block(16, 16);
+        camera_rays<<<blocks_of(s), block>>>(tree_rays, side);
+        measure(r, s, "tree", "primary", launch_query, 0, -1);
+        scattered_rays<<<blocks_of(s), block>>>(tree_rays, tree_found, s->spheres, tree_rays + rays,
+                                                side);
+        must(cudaGetLastError(), "rays");
+        measure(r, s, "tree", "incoherent", launch_query, 1, -1);
+        measure(r, s, "tree", "any", launch_query, 2, -1);
+    }
+    must_render(rayt_tree_free(&tree));
+    cudaFree(tree_rays);
+    cudaFree(tree_found);
+}
+
 int main(int count, char **words)
 {
     static report r;
+    int all = 1;
     static scene s;
     const char *csv = NULL;
     r.seed = (unsigned long long)time(NULL);
@@ -359,8 +457,11 @@ int main(int count, char **words)
         } else if (strcmp(words[n], "--seed") == 0 && n + 1 < count &&
                    parse_number(words[n + 1], 0, 0, LLONG_MAX, &seed)) {
             r.seed = (u64)seed, n++;
+        } else if (strcmp(words[n], "--tree") == 0) {
+            all = 0;
         } else {
-            fprintf(stderr, "rays: '%s' is not understood; usage: rays [--csv FILE] [--seed N]\n",
+            fprintf(stderr,
+                    "rays: '%s' is not understood; usage: rays [--tree] [--csv FILE] [--seed N]\n",
                     words[n]);
             return 2;
         }
@@ -392,9 +493,12 @@ int main(int count, char **words)
            r.runtime, SIDE, SIDE, r.seed, ON_CPU ? "; all times are CPU times" : "");
     printf("\"differ\": bytes that are not those of the exercise's global kernel with explicit "
            "rounding\n");
-    exercise(&r, &s);
-    choice(&r, &s);
-    crowds(&r, &s);
+    if (all) {
+        exercise(&r, &s);
+        choice(&r, &s);
+        crowds(&r, &s);
+    }
+    trees(&r, &s);
     int written = close_csv(r.csv, csv);
     cudaFree(s.spheres);
     cudaFree(s.lab);

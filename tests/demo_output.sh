@@ -33,6 +33,10 @@ for source in demos/*.cu; do
     first)
         build "$demo" "$source"
         ;;
+    weekend)
+        build "$demo" "$source"
+        options+=("$demo --width 8 --height 8 --samples 1 --out $work/weekend.png")
+        ;;
     ladder)
         build "$demo" "$source"
         options+=("$demo 24 20 16")

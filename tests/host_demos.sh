@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demos/outofcore.cu, multigpu.cu, overlap.cu and raytrace.cu on the CPU runner: what they print, their
-# files, what they refuse.
+# demos/outofcore.cu, multigpu.cu, overlap.cu, raytrace.cu and weekend.cu on the CPU runner: what they
+# print, their files, what they refuse.
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
@@ -100,7 +100,7 @@ check "overlap: too many streams" refuses 2 "from 1 to 8" "$program" --streams 9
 program=$work/raytrace small=(--width 48 --height 40 --out "$work/scene")
 pictures() { [ -s "$work/scene.png" ] && [ -s "$work/scene.ppm" ] && ! find "$work" -name '*.part' -o -name '*.tmp' | grep .; }
 check "raytrace: a table of 16 to 2048 spheres" passes '^ +2048( +[0-9.]+){3}\*?( +[0-9.]+){3} ' "$program" "${small[@]}" --csv "$work/r.csv"
-check "raytrace: CSV" csv "$work/r.csv" 48 15
+check "raytrace: CSV" csv "$work/r.csv" 96 15
 check "raytrace: its pictures, and no half of one" pictures
 # The picture by default is one of spheres: colours change at their edges, more often than within them.
 edges() {
@@ -114,7 +114,26 @@ check "raytrace --spheres, --seed, --no-cpu" passes 'against the first kernel' "
 check "raytrace --memory" passes '^ +7 +- +- +- +[0-9.]+ +- +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory shared
 check "raytrace --preview" passes '▀|▄|48;2;' "$program" "${small[@]}" --spheres 9 --preview
 check "raytrace: a full disk" full_disk "$work/full.csv" "$program" "${small[@]}" --spheres 5
+check "raytrace: a camera's rays by every kind of memory" passes '^ +9( +[0-9.]+){6}  [a-zC]' "$program" "${small[@]}" --spheres 9
+check "raytrace: none of them is wrong" lines WRONG 0
+check "raytrace --memory tree: one table" passes '^ +7 +- +- +- +- +[0-9.]+ +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory tree
 check "raytrace: a memory that is none" refuses 2 "global, readonly" "$program" --memory fast
 check "raytrace: no width" refuses 2 "from 1 to" "$program" --width 0
 check "raytrace: pictures that cannot be written" refuses 2 "/none/x.png" "$program" --width 8 --height 8 --spheres 1 --out /none/x
+
+program=$work/weekend small=(--width 40 --height 24 --samples 2 --out "$work/weekend.png")
+check "weekend builds" cpu/cucc -O1 -Xcompiler -Wall,-Wextra,-Werror demos/weekend.cu -o "$program"
+check "weekend: a row for each kind of memory" passes '^picture: .*weekend.png$' "$program" "${small[@]}" --csv "$work/w.csv"
+check "weekend: all five are right" lines '^(global|readonly|constant|shared|tree) .* ok$' 5
+check "weekend: CSV" csv "$work/w.csv" 5 9
+# Light above, shadows between the spheres, all colours: the picture is no plain one.
+check "weekend: its picture" test "$(wc -c <"$work/weekend.png")" -gt 1500
+check "weekend --memory, --depth, --seed" passes '^tree .* ok$' "$program" "${small[@]}" --memory tree --depth 3 --seed 7
+for refused in "--memory fast" "--samples 0" "--samples 65537" "--depth 1001" "--width 9x" "--seed" "--csv --help" 5; do
+    # shellcheck disable=SC2086
+    check "weekend $refused: refused with a sentence" refuses 2 "^weekend: .*see --help" "$program" $refused
+done
+check "weekend: a file that cannot be written" refuses 2 "cannot write '/none/x.csv'" "$program" --csv /none/x.csv
+check "weekend: a picture that cannot be written" refuses 2 "cannot write /none/x.png" "$program" --width 8 --height 8 --samples 1 --out /none/x.png
+check "weekend without a device" env CUCC_DEVICES=0 bash -c "! $program"
 tap_done

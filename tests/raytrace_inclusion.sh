@@ -83,6 +83,29 @@ declarations() {
         done
     done
 }
+# A caller in C of what RAYT_WITH_TRACE adds.
+cat >"$work/tracer.c" <<'END'
+#define RAYT_WITH_TRACE
+#include "raytrace.cuh"
+#include <string.h>
+int main(void)
+{
+    static rayt_sphere spheres[2] = {{0, 0, 0, 1, 1, 0.5f, 0.25f}, {0, -101, 0, 100, 0.5f, 0.5f, 0.5f}};
+    static rayt_material materials[2] = {{RAYT_DIFFUSE, 0, 0, 0}, {RAYT_MIRROR, 0, 0, 0}};
+    static unsigned char expected[40 * 30 * 4], image[40 * 30 * 4];
+    static rayt_scene scene;
+    static const rayt_camera camera = {{0, 1, 5}, {0, 0, 0}, {0, 1, 0}, 40, 0, 0};
+    static const rayt_quality quality = {4, 8, 1, 2};
+    scene.spheres = spheres, scene.materials = materials, scene.count = 2;
+    scene.sky_top[2] = scene.sky_bottom[0] = 1;
+    if (rayt_trace_cpu(&scene, &camera, &quality, expected, 40, 30) != RAYT_OK) return 1;
+    if (rayt_trace_host(RAYT_TREE, &scene, &camera, &quality, image, 40, 30, NULL, NULL) != RAYT_OK) return 2;
+    return memcmp(expected, image, sizeof image) != 0;
+}
+END
+cp "$work/tracer.c" "$work/tracer.cpp"
+declarations "c17 c11 c99" "$work/tracer.c" "$work/tracer.o" clang gcc
+declarations "c++20 c++11" "$work/tracer.cpp" "$work/tracer_cpp.o" clang++ g++
 declarations "c17 c11 c99" "$work/main.c" "$work/main.o" clang gcc # the last object is linked below
 declarations "c++20 c++17 c++14 c++11" "$work/caller.cpp" "$work/caller.o" clang++ g++
 check "C99 takes demos/raytrace_c.c, without CUDA's" \
@@ -92,6 +115,9 @@ check "C99 takes demos/raytrace_c.c, without CUDA's" \
 exports() { # OBJECT: the functions of the header that it exports
     nm -g --defined-only "$1" | grep -oE '\brayt_[a-z_]*$' | sort | tr '\n' ' '
 }
+traced="rayt_build rayt_build_host rayt_last_error rayt_print_ansi rayt_query rayt_query_within rayt_random_scene "
+traced+="rayt_render rayt_render_cpu rayt_render_host rayt_render_rows rayt_status_string rayt_trace rayt_trace_cpu "
+traced+="rayt_trace_host rayt_tree_free rayt_where_string rayt_write_png rayt_write_ppm "
 api="rayt_last_error rayt_print_ansi rayt_random_scene rayt_render rayt_render_cpu rayt_render_host "
 api+="rayt_render_rows rayt_status_string rayt_where_string rayt_write_png rayt_write_ppm "
 exports_are() { # OBJECT EXPECTED
@@ -110,11 +136,15 @@ program() { # NAME FOLDER RUNS COMMAND...
     done
     check "$name: a plain .cu exports nothing" exports_are "$folder/a.o" ""
     check "$name: RAYT_IMPLEMENTATION exports the functions and no more" exports_are "$folder/impl.o" "$api"
+    check "$name: RAYT_IMPLEMENTATION with RAYT_WITH_TRACE compiles" "$@" -DRAYT_WITH_TRACE -c "$work/impl.cu" -o "$folder/traced.o"
+    check "$name: it exports those of tracing, too" exports_are "$folder/traced.o" "$traced"
+    check "$name: a C program that traces links" "$@" -DRAYT_WITH_TRACE "$work/tracer.o" "$folder/traced.o" -o "$folder/tracer"
     check "$name: all link" "$@" "$work/main.o" "$work/caller.o" "$folder"/{a,b,c,impl}.o -o "$folder/program"
     check "$name: demos/raytrace_c.c links" "$@" "$work/demo.o" "$folder/impl.o" -o "$folder/demo"
     if [ "$runs" = yes ]; then
         check "$name: all render the same" "$folder/program"
         check "$name: demos/raytrace_c.c passes" "$folder/demo" "$folder/demo.png"
+        check "$name: the C program traces" "$folder/tracer"
     else
         skip "$name: all render the same" "no GPU here"
     fi
@@ -277,8 +307,8 @@ int main(int count, char **words)
     const char *options[2] = {"--gpu-architecture=compute_80", words[1]};
     nvrtcProgram program;
     size_t size = 0;
-    nvrtcCreateProgram(&program, "#include \"raytrace.cuh\"\n", "user.cu", 0, NULL, NULL);
-    nvrtcResult result = nvrtcCompileProgram(program, count, options);
+    nvrtcCreateProgram(&program, "#define RAYT_WITH_TRACE\n#include \"raytrace.cuh\"\n" + (count > 2 ? 0 : 24), "user.cu", 0, NULL, NULL);
+    nvrtcResult result = nvrtcCompileProgram(program, 2, options);
     nvrtcGetProgramLogSize(program, &size);
     char *text = (char *)calloc(size + 1, 1);
     nvrtcGetProgramLog(program, text);
@@ -295,6 +325,11 @@ if have nvcc && nvcc "$work/nvrtc.c" -o "$work/nvrtc" -lnvrtc >"$work/check.txt"
     LD_LIBRARY_PATH=${LD_LIBRARY_PATH-}:$(dirname "$(command -v nvcc)")/../lib64
     export LD_LIBRARY_PATH
     check "NVRTC compiles it without a word" sh -c "'$work/nvrtc' -I. >'$work/nvrtc.ptx'"
+    check "NVRTC compiles it with RAYT_WITH_TRACE" sh -c "'$work/nvrtc' -I. traced >'$work/traced.ptx'"
+    for name in global readonly constant shared tree; do
+        check "NVRTC: plain name rayt_trace_$name" grep -q "entry rayt_trace_$name(" "$work/traced.ptx"
+    done
+    check "NVRTC: without it no kernel of tracing" sh -c "! grep -E 'rayt_(trace|tree|sort|query)' '$work/nvrtc.ptx'"
     for name in global readonly constant shared tile_64 tile_32; do
         check "NVRTC: plain name rayt_render_$name" grep -q "entry rayt_render_$name(" "$work/nvrtc.ptx"
     done

@@ -40,6 +40,39 @@
      RAYT_CULLED    in shared memory, and only those that can touch a tile of the image, front to
                     back: the first that hides the rest ends the search. By far the fastest
 
+   RAYS AT ANY ANGLE   with #define RAYT_WITH_TRACE before the include
+          rayt_scene scene = {0};              spheres, a material for each, lights, sky, ground
+          scene.spheres = spheres, scene.materials = materials, scene.count = count;
+          rayt_camera camera = {{13, 2, 3}, {0, 0, 0}, {0, 1, 0}, 20, 0, 0};
+          rayt_quality quality = {100, 50, 1, 2};          samples, depth, seed, gamma
+          rayt_trace_host(RAYT_TREE, &scene, &camera, &quality, image, w, h, NULL, NULL);
+
+     rayt_trace(where, &scene, &camera, &quality, image, width, height, stream)    device pointers
+     rayt_trace_host(..., progress, context)      host pointers; builds the tree that RAYT_TREE needs
+     rayt_trace_cpu(&scene, &camera, &quality, image, width, height)    the reference, all processors
+   The camera looks from position to target; y points upwards, x to the right where z points to the
+   viewer. Rays are in perspective, spread over a lens if there is one, or parallel. With parallel
+   rays that look along -z the picture is that of rayt_render, upside down. A sphere is RAYT_MATT (lit
+   by sun, point lights and ambient light, with hard shadows), RAYT_DIFFUSE (by them and by all that
+   is around), RAYT_MIRROR (fuzz) or RAYT_GLASS (index). Light that a path finds is added up over
+   `samples` paths a pixel, each of up to `depth` rays. One goes through the middle of the pixel;
+   several are spread over it, as `seed` says. A sample above 16 counts as 16; 1 is white.
+   WHERE is one of the first four, in which every ray asks for every sphere, or RAYT_TREE: few are
+   asked. RAYT_CONSTANT reads spheres beyond RAYT_MAX_CONST / 16 from global memory. The sphere that
+   was hit is read with its colour and material from global memory, whatever WHERE is.
+   Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
+   trace/types.h has all members of scenes, cameras and materials.
+
+   A TREE over any number of spheres, and questions to it; with RAYT_WITH_TRACE
+     rayt_build(&tree, spheres, count, stream)     device memory; again for spheres that have moved
+     rayt_build_host(&tree, spheres, count)        host memory
+     rayt_query(kind, &tree, rays, count, found, stream)       RAYT_NEAREST: index and distance;
+                                                               RAYT_ANY: whether there is a hit
+     rayt_query_within(&tree, balls, count, counts, lists, capacity, stream)     all near a point
+     rayt_tree_free(&tree)
+   What a hit is does not depend on the tree: the answers are the bits of a loop over all spheres, in
+   every run, and those of rayt_trace are the same for RAYT_TREE. HIT says why.
+
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run. Compiler options
      (-use_fast_math, -fmad, -O3, -march=native) change nothing: rounding is written out.
@@ -57,7 +90,7 @@
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                           (no nvcc) gets declarations without asking
-     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said below
+     RAYT_WITH_TRACE      rays at any angle, a camera and a tree, as said above
      RAYT_HEADER          the name of this file in quotes, if you give it another: it includes itself
      RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                           extern "C" __global__, so that names stay plain: rayt_render_shared.
@@ -91,5 +124,8 @@
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
+     TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, SORT, KERNELS TREE, BUILDING TREES, QUERIES,
+     TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
+     KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */

@@ -16,9 +16,10 @@
 /* Each word stands here twice, for a macro cannot undefine another. */
 /* clang-format off */
 #define RAYT__WORDS(_) \
-    _(EDGE) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) _(REGION_W) \
-    _(WARPS) _(a) _(b) _(block) _(c) _(depth) _(g) _(h) _(half) _(height) _(i) _(k) _(min) _(n) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
+    _(EDGE) _(FIRST) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) \
+    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(d) _(depth) _(e) _(g) _(h) \
+    _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) \
+    _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -29,6 +30,7 @@
 #define RAYT__POP(word)  RAYT__PRAGMA(pop_macro(#word))
 RAYT__WORDS(RAYT__PUSH)
 #undef EDGE
+#undef FIRST
 #undef IN_FLIGHT
 #undef LANE_H
 #undef LANE_W
@@ -36,18 +38,23 @@ RAYT__WORDS(RAYT__PUSH)
 #undef REGIONS_ACROSS
 #undef REGION_H
 #undef REGION_W
+#undef ROUNDS
+#undef SMALL
 #undef WARPS
 #undef a
 #undef b
 #undef block
 #undef c
+#undef d
 #undef depth
+#undef e
 #undef g
 #undef h
 #undef half
 #undef height
 #undef i
 #undef k
+#undef l
 #undef min
 #undef n
 #undef p

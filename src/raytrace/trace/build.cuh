@@ -223,7 +223,7 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
         rayt__box box = c->box[k];
         float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
         float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = -INFINITY;
+        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
         int best = -1;
         for (int slot = 0; slot < RAYT__WIDTH; slot++) {
             float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
@@ -235,11 +235,11 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
     }
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. */
+/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
+   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
 static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
 {
-    unsigned e = (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
-    return e < 63 ? 63 : e; /* 2^-64, so that scales are never subnormal */
+    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
 }
 
 /* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */

@@ -80,9 +80,9 @@ RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
         if (end < 0) return;
         __threadfence();
         int other = __ldcg(left ? &pair->right : &pair->left);
-        rayt__box far = left ? rayt__range_box(&build, last + 1, end, other)
-                             : rayt__range_box(&build, end, first - 1, other);
-        box = rayt__around(box, far);
+        rayt__box sibling = left ? rayt__range_box(&build, last + 1, end, other)
+                                 : rayt__range_box(&build, end, first - 1, other);
+        box = rayt__around(box, sibling);
         first = left ? first : end;
         last = left ? end : last;
         name = parent;

@@ -20,20 +20,26 @@
    about in the order k ^ o = 0, 1, .. 7.
 
    WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
-   its spheres (BUILD). HIT puts the plane p of an own box at round(round(p - o) inverse), which is
-   within 2.1 u of its size. A node has its planes at (32768 + byte) s + base, where s = 2^e inverse
-   is exact and base = (origin - o) inverse - 32768 s: a byte in the middle of a float's bits is
-   32768 + byte without a conversion. Rounding, whether contracted or not, is then at most
-   4 u |origin - o| |inverse|, 2^-7 |s| for the four operations with numbers up to 33023 |s|, and
-   2 u of the result. So base is moved outwards by 2^-21 (= 8 u) of |origin - o| |inverse| and by
-   2^-6 |s|. What remains is relative: a node's plane that bounds an own plane at t lies at most
-   2^-21 |t| on the wrong side. With exits lengthened by 2^-19, which covers the 2^-21 that HIT
-   adds, too, no interval misses one that it should contain, and none begins beyond a t in it. */
+   its spheres (BUILD). HIT has the plane p of an own box at round(round(p - o) inverse), which is
+   wrong by at most 2.1 u of its size. A node has its planes at (32768 + byte) s + base - 32768 s,
+   where s = 2^e inverse is exact and base = (origin - o) inverse: a byte in the middle of a float's
+   bits is 32768 + byte, without a conversion. Three roundings of numbers up to 33023 |s| and some of
+   base, contracted or not, are wrong by at most 2^-7 |s| + 4.1 u |base|. A plane at t has
+   |base| <= |t| + 256 |s|. So 2^-6 |s| is added outwards, and what remains is relative: a plane of a
+   node is at most 8 u |t| farther in than an own plane inside of it. Exits are lengthened by
+   2^-19 = 32 u: 8 u for either plane, 8 u that HIT adds, and the rest for the products of these.
+   Then no interval misses one that it should contain, and none begins beyond a t in it. */
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__OUTWARDS   4.76837158203125e-7f   /* 2^-21 */
 #define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+
+/* Hosts' compilers have other words for it. */
+#ifdef __CUDA_ARCH__
+#define RAYT__UNROLL _Pragma("unroll")
+#else
+#define RAYT__UNROLL
+#endif
 
 /* Where a tree is, in the memory of whoever walks it. */
 typedef struct rayt__tree_view {
@@ -127,9 +133,10 @@ static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned ori
     rayt__axis axis;
     float base = (rayt__float_of(origin) - from) * inverse;
     axis.scale = rayt__float_of((e & 255) << 23) * inverse;
-    float out = fabsf(base) * RAYT__OUTWARDS + fabsf(axis.scale) * 0.015625f;
-    axis.enter = base - 32768.0f * axis.scale - out;
-    axis.exit = base - 32768.0f * axis.scale + out;
+    float out = fabsf(axis.scale) * 0.015625f; /* 2^-6 */
+    base -= 32768.0f * axis.scale;
+    axis.enter = base - out;
+    axis.exit = base + out;
     return axis;
 }
 
@@ -144,7 +151,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
     rayt__met met = {0, 0};
-#pragma unroll
+    RAYT__UNROLL
     for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
         unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
         unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
@@ -152,7 +159,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
         unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
         unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
         unsigned leaves = half ? b.w : b.z;
-#pragma unroll
+        RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
             float enter = rayt__plane(near_x, k) * x.scale + x.enter;
             float exit = rayt__plane(far_x, k) * x.scale + x.exit;
@@ -183,7 +190,8 @@ static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, u
 }
 
 /* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
-   a little longer. With an inverse direction of 1, planes are distances from the point. */
+   a little longer. With an inverse direction of 1, planes are distances from the point. The 2^-6 s
+   of a plane are more than the 2^-38 that rayt_outside takes as 0. */
 static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
                                                                 float reach)
 {
@@ -193,10 +201,10 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
     rayt__met met = {0, 0};
-#pragma unroll
+    RAYT__UNROLL
     for (int half = 0; half < 2; half++) {
         unsigned leaves = half ? b.w : b.z;
-#pragma unroll
+        RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
             float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
             float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);

@@ -4,8 +4,8 @@
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
-/* A bounding-volume hierarchy over spheres. Begin with `rayt_tree tree = {0};`. It holds a copy of
-   the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
+/* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C
+   {0}). It holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */

@@ -101,8 +101,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
     point.x = rayt_not_tiny(point.x);
     point.y = rayt_not_tiny(point.y);
     point.z = rayt_not_tiny(point.z);
-    /* 2^-70: rayt_outside takes less than 2^-38 as 0 on each axis, planes of nodes do not */
-    float reach = rayt_reach(point.w) * RAYT__LONGER + 8.470329472543003e-22f;
+    float reach = rayt_reach(point.w) * RAYT__LONGER;
     for (;;) {
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
