@@ -1453,9 +1453,7 @@ typedef struct tmm__schedule {
     const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
 #endif
 #ifdef TMM_WITH_SYRK
-    int tiles;      /* of C, or of its triangle */
-    int triangle;   /* see once/triangle.cuh */
-    int ratio_log2; /* tiles are 2^ratio_log2 times as high as wide: -1, 0 or 1 */
+    int triangle, squares, ratio_log2; /* see once/triangle.cuh */
 #endif
 } tmm__schedule;
 #endif
@@ -1470,12 +1468,10 @@ typedef struct tmm__schedule {
 enum { TMM__LOWER = 1, TMM__UPPER = 2 };
 #ifdef TMM_WITH_SYRK
 #define TMM__TRIANGLE(of)          ((of)->triangle)
-#define TMM__TILES(of, all)        ((of)->tiles)
 #define TMM__TRIANGLE_OF_ARGUMENTS , int triangle
 #define TMM__TRIANGLE_ADDRESS(of)  , &(of)->triangle
 #else
-#define TMM__TRIANGLE(of)   0
-#define TMM__TILES(of, all) (all)
+#define TMM__TRIANGLE(of) 0
 #define TMM__TRIANGLE_OF_ARGUMENTS
 #define TMM__TRIANGLE_ADDRESS(of)
 #endif
@@ -1504,67 +1500,46 @@ TMM__DEVICE unsigned tmm__triangle_masks(int triangle, unsigned mask, long long 
 }
 
 #ifdef TMM_WITH_SYRK
-/* Tiles of the lower triangle above row of tiles `down`. A tile is 2^log2 times as high as wide,
-   log2 being -1, 0 or 1. */
-TMM__DEVICE int tmm__tiles_above(int down, int log2)
+/* The triangle is cut in squares, so many along an edge, and these in tiles: one, or 2 that are above each
+   other (ratio_log2 -1) or side by side (1). Its squares are folded to a rectangle, whose tiles blocks
+   walk as they do those of any C. 4 squares along an edge become 5 x 2, 3 become 3 x 2:
+       a                  h i           a               a f
+       b e                a j           b d             b d
+       c f h      -->     b e           c e f    -->    c e
+       d g i j            c f
+                          d g
+   Finds tile (*down, *across) of that rectangle in C. */
+TMM__DEVICE void tmm__triangle_tile(int triangle, int squares, int ratio_log2, int *down,
+                                    int *across)
 {
-    const unsigned d = (unsigned)down;
-    if (log2 < 0) return (int)((d + 1) / 2 * ((d + 2) / 2));
-    return (int)(log2 > 0 ? d * (d + 1) : d % 2 ? (d + 1) / 2 * d : d / 2 * (d + 1));
-}
-
-/* Tile number `tile` of the triangle, of a C of tiles_down x tiles_across: its first row and column,
-   in units of tiles. Bands of an even number of rows of tiles are walked downwards, then across; then
-   the steps along the diagonal:
-       0  2  4 |                   in the upper triangle bands of columns, the other way around
-       1  3  5 | 6
-      ---------+----- next band */
-TMM__DEVICE void tmm__triangle_tile(int triangle, int log2, int tiles_down, int tiles_across,
-                                    int band_rows, int tile, int *tile_down, int *tile_across)
-{
-    const bool lower = triangle == TMM__LOWER;
-    const int lines = lower ? tiles_down : tiles_across, most = lower ? tiles_across : tiles_down;
-    const int high_log2 = lower ? log2 : -log2;
-    /* About so many lines are above it. */
-    int line = (int)sqrtf(high_log2 > 0 ? tile : high_log2 < 0 ? 4.0f * tile : 2.0f * tile);
-    line -= line % band_rows;
-    while (line > 0 && tmm__tiles_above(line, high_log2) > tile) line -= band_rows;
-    while (line + band_rows < lines && tmm__tiles_above(line + band_rows, high_log2) <= tile)
-        line += band_rows;
-    tile -= tmm__tiles_above(line, high_log2);
-    const int high = lines - line < band_rows ? lines - line : band_rows;
-    int each = tmm__tiles_above(line + 1, high_log2) - tmm__tiles_above(line, high_log2);
-    if (each > most) each = most;
-    int along = tile / high, at = line + tile - along * high;
-    if (along >= each) { /* the steps: what each line has more */
-        tile -= each * high;
-        for (at = line;; at++) {
-            const int more =
-                tmm__tiles_above(at + 1, high_log2) - tmm__tiles_above(at, high_log2) - each;
-            if (tile < more || at + 1 == line + high) break;
-            tile -= more;
-        }
-        along = each + tile;
-    }
-    *tile_down = lower ? at : along, *tile_across = lower ? along : at;
+    const int i = ratio_log2 < 0 ? *down >> 1 : *down, j = ratio_log2 > 0 ? *across >> 1 : *across;
+    const int rest = ratio_log2 < 0 ? *down & 1 : ratio_log2 > 0 ? *across & 1 : 0;
+    const int even = 1 - squares % 2;
+    const bool folded = i < j + even;
+    const int low = folded ? j + squares / 2 : i - even;
+    const int high = folded ? i + (squares + 1) / 2 : j;
+    const int row = triangle == TMM__LOWER ? low : high, col = triangle == TMM__LOWER ? high : low;
+    *down = ratio_log2 < 0 ? 2 * row + rest : row;
+    *across = ratio_log2 > 0 ? 2 * col + rest : col;
 }
 #endif
 
 #if TMM__HOST
-/* How many tiles of rows x cols an N x N matrix has, or a triangle of it. */
-static inline double tmm__count_tiles(int triangle, long long M, long long N, int rows, int cols)
+/* How the tiles of C, or of its triangle, lie: as a rectangle of so many. */
+typedef struct tmm__tiling {
+    double down, across;
+    int squares, ratio_log2; /* see tmm__triangle_tile */
+} tmm__tiling;
+
+static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int rows, int cols)
 {
-    const double down = ceil((double)M / rows), across = ceil((double)N / cols);
-    if (triangle == 0) return down * across;
-    const int lower = triangle == TMM__LOWER;
-    const double lines = lower ? down : across, most = lower ? across : down;
-    const double high = lower ? rows : cols,
-                 wide = lower ? cols : rows; /* in ratios of 2 at most */
-    const double last = floor((lines * high - 1) / wide) + 1;
-    const double above = high == wide  ? lines * (lines + 1) / 2
-                         : high > wide ? lines * (lines + 1)
-                                       : floor((lines + 1) * (lines + 1) / 4);
-    return above - (last > most ? last - most : 0);
+    const int edge = rows > cols ? rows : cols; /* twice the other at most */
+    tmm__tiling t = {ceil((double)M / rows), ceil((double)N / cols), 0, 0};
+    if (triangle == 0) return t;
+    const double squares = ceil((double)N / edge), even = fmod(squares, 2) == 0;
+    t.squares = (int)squares, t.ratio_log2 = (rows > cols) - (rows < cols);
+    t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
+    return t;
 }
 #endif
 #endif
@@ -3731,7 +3706,7 @@ typedef struct tmm__plan {
 /* What is to be divided, and among what. */
 typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
-    int tiles, triangle, ratio_log2;     /* those that are computed, see tmm__schedule */
+    int triangle, squares, ratio_log2;   /* see once/triangle.cuh */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
     int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
@@ -3745,22 +3720,23 @@ typedef struct tmm__division {
 static inline void tmm__divide(tmm__division *d, int triangle, long long M, long long N, int tile_m,
                                int tile_n)
 {
-    d->tiles_down = (int)((M - 1) / tile_m + 1), d->tiles_across = (int)((N - 1) / tile_n + 1);
-    d->tiles = (int)tmm__count_tiles(triangle, M, N, tile_m, tile_n);
-    d->triangle = triangle, d->ratio_log2 = (tile_m > tile_n) - (tile_m < tile_n);
+    const tmm__tiling t = tmm__tile(triangle, M, N, tile_m, tile_n);
+    d->tiles_down = (int)t.down, d->tiles_across = (int)t.across;
+    d->triangle = triangle, d->squares = t.squares, d->ratio_log2 = t.ratio_log2;
 }
 
 /* Each block has whole tiles. Returns how many blocks that is, at most `most_blocks`. */
 static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
+    int tiles = d->tiles_down * d->tiles_across;
     memset(s, 0, sizeof *s);
     s->tiles_down = d->tiles_down;
     s->tiles_across = d->tiles_across;
     s->steps = d->steps;
 #ifdef TMM_WITH_SYRK
-    s->tiles = d->tiles, s->triangle = d->triangle, s->ratio_log2 = d->ratio_log2;
+    s->triangle = d->triangle, s->squares = d->squares, s->ratio_log2 = d->ratio_log2;
 #endif
-    return d->tiles < most_blocks ? d->tiles : most_blocks;
+    return tiles < most_blocks ? tiles : most_blocks;
 }
 
 static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
@@ -3865,7 +3841,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
-    int tiles = d->tiles, rest = tiles % most_blocks;
+    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
@@ -3887,7 +3863,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     const tmm__costs *t = tmm__tuned();
     const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
     const tmm__block_costs *costs = d->costs;
-    const double tiles = d->tiles, most = (double)per * processors;
+    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int blocks = tmm__plan_whole(s, d, (int)most);
@@ -4007,7 +3983,7 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
                                              const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles, steps = d->steps;
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
     for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
         int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
         while (n >= 2 && tiles > per * d->clusters[n]) n--;
@@ -4038,7 +4014,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles;
+    int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
     plan->blocks = tmm__plan_whole(s, d, INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
@@ -7537,19 +7513,15 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
                                  int *across)
 {
-#ifdef TMM_WITH_SYRK
-    if (s->triangle != 0) {
-        tmm__triangle_tile(s->triangle, s->ratio_log2, s->tiles_down, s->tiles_across, band_rows,
-                           tile, down, across);
-        return;
-    }
-#endif
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
     int high =
         s->tiles_down - band * band_rows < band_rows ? s->tiles_down - band * band_rows : band_rows;
     *across = rest / high;
     *down = band * band_rows + rest - *across * high;
+#ifdef TMM_WITH_SYRK
+    if (s->triangle != 0) tmm__triangle_tile(s->triangle, s->squares, s->ratio_log2, down, across);
+#endif
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
@@ -8159,7 +8131,7 @@ TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int
         if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
     } else {
         *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
-        if (*tile >= TMM__TILES(s, s->tiles_down * s->tiles_across)) return false;
+        if (*tile >= s->tiles_down * s->tiles_across) return false;
     }
     return true;
 }
@@ -8497,9 +8469,10 @@ TMM_KERNEL void __launch_bounds__(256)
                       TMM_OUT *to, long long ldto, long long batch_to, int triangle, int places)
 {
     __shared__ TMM_OUT square[64][65];
-    const int tiles = (int)((N - 1) / 64 + 1), r0 = threadIdx.x / 64, c = threadIdx.x % 64;
-    int down, across;
-    tmm__triangle_tile(triangle, 0, tiles, tiles, 8, blockIdx.x, &down, &across);
+    const int squares = (int)((N - 1) / 64 + 1), half = (squares + 1) / 2;
+    const int r0 = threadIdx.x / 64, c = threadIdx.x % 64;
+    int down = blockIdx.x / half, across = blockIdx.x % half;
+    tmm__triangle_tile(triangle, squares, 0, &down, &across);
     from += blockIdx.z * batch_from, to += blockIdx.z * batch_to;
     TMM_OUT elements[16];
     long long row = down * 64ll + r0, col = across * 64ll + c;
@@ -10593,7 +10566,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
         int tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        if (tile >= TMM__TILES(&s, s.tiles_down * s.tiles_across)) break;
+        if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
@@ -10969,22 +10942,27 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+#ifdef TMM_WITH_SYRK
+    enum { EDGE = ROWS > COLS ? ROWS : COLS };
+    long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+    const int squares = (int)((N - 1) / EDGE + 1);
+    if (triangle != 0)
+        across = (squares + 1) / 2 * (EDGE / COLS),
+        down = (squares + 1 - squares % 2) * (EDGE / ROWS);
+#else
+    const int triangle = 0;
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+#endif
     const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
     const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
 #ifdef TMM_WITH_SYRK
-    long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
-    if (triangle != 0) {
-        int row, col;
-        tmm__triangle_tile(triangle,
-                           ROWS > COLS   ? 1
-                           : ROWS < COLS ? -1
-                                         : 0,
-                           (int)down, (int)across, 8, (int)blockIdx.x, &row, &col);
-        tile_row = row * (long long)ROWS, tile_col = col * (long long)COLS;
-    }
+    int tile_down = (int)(band * 8 + place % high), tile_across = (int)(place / high);
+    if (triangle != 0)
+        tmm__triangle_tile(triangle, squares, (ROWS > COLS) - (ROWS < COLS), &tile_down,
+                           &tile_across);
+    const long long tile_row = tile_down * (long long)ROWS,
+                    tile_col = tile_across * (long long)COLS;
 #else
-    const int triangle = 0;
     const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
 #endif
 
@@ -11271,7 +11249,7 @@ typedef struct tmm__half_job {
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, slices, items;
 #ifdef TMM_WITH_SYRK
-    int triangle, ratio_log2, tiles; /* of pairs of tiles, see tmm__schedule */
+    int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
@@ -11293,16 +11271,15 @@ typedef struct tmm__half_item {
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = TMM__TILES(job, job->pairs_down * job->across), tile = item % tiles;
+    const int tiles = job->pairs_down * job->across, tile = item % tiles;
     const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
     const int high = min(8, job->pairs_down - band * 8);
     at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
     at.col = place / high * cols;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0) {
-        int down, across;
-        tmm__triangle_tile(job->triangle, job->ratio_log2, job->pairs_down, job->across, 8, tile,
-                           &down, &across);
+        int down = band * 8 + place % high, across = place / high;
+        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
         at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
     }
 #endif
@@ -16214,7 +16191,8 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     tmm__load load;
     load.family = family, load.type = TMM__TUNED_AS;
     load.processors = TMM__BUSY(tmm__current_device()->processors);
-    load.blocks = tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, rows, cols) * p->batch;
+    const tmm__tiling tiles = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+    load.blocks = tiles.down * tiles.across * p->batch;
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
@@ -16412,7 +16390,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     int count = tmm__xarguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
-    const int area = c.tile_m * c.tile_n, tiles = TMM__TILES(s, s->tiles_down * s->tiles_across);
+    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
     if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
     if (status == TMM_OK)
         status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
@@ -16625,8 +16603,10 @@ static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, i
     const long long M = p->M, N = p->N;
     const tmm__xpipelined__instance *i = tmm__xpipelined_instance(instance);
     const int any = i->any;
-    const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
-    const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
+    long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    if (TMM__TRIANGLE(p)) /* of tiles that lie so, fewer are outside of C */
+        wide = TMM__TRIANGLE(p) == TMM__LOWER, tall = 1 - wide;
     tmm__division d;
     memset(&d, 0, sizeof d);
     c->instance = number, c->kernel = i->kernel;
@@ -16989,8 +16969,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs =
-            2 * p->batch * tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
+        const tmm__tiling by_pairs = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
+        const double pairs = 2 * by_pairs.down * by_pairs.across * p->batch;
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -17138,19 +17118,19 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
-    long long tiles = job.pairs_down * across;
 #ifdef TMM_WITH_SYRK
-    const int rows = 128 * job.cluster;
-    tiles = (long long)tmm__count_tiles(p->triangle, p->M, p->N, rows, plan->tile_n);
-    job.tiles = (int)tiles, job.triangle = p->triangle;
-    job.ratio_log2 = (rows > plan->tile_n) - (rows < plan->tile_n);
+    if (p->triangle != 0) {
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 128 * job.cluster, plan->tile_n);
+        job.pairs_down = (int)t.down, job.across = (int)t.across;
+        job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
+    }
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)(tiles * slices * p->batch);
+        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -17180,8 +17160,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles =
-        (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
+    const tmm__tiling tiles = tmm__tile(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
@@ -17189,8 +17168,9 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     arguments[count++] = &p.triangle;
 #endif
     const tmm_status status =
-        tmm__launch(plan->kernel, dim3((unsigned)tiles, (unsigned)slices, p.batch), dim3(128),
-                    plan->bytes, arguments, p.stream);
+        tmm__launch(plan->kernel,
+                    dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
+                    dim3(128), plan->bytes, arguments, p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
@@ -20513,7 +20493,7 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
                                       const TMM_OUT *from, long long ldfrom, long long batch_from,
                                       TMM_OUT *to, long long ldto, long long batch_to, int places)
 {
-    const long long tiles = (N - 1) / 64 + 1;
+    const tmm__tiling squares = tmm__tile(p->triangle, N, N, 64, 64);
     int triangle = p->triangle;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
@@ -20523,8 +20503,8 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
         void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
                              &ldto, &batch_to, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
-                             dim3((unsigned)(tiles * (tiles + 1) / 2), 1, count), dim3(256), 0,
-                             arguments, p->stream);
+                             dim3((unsigned)(squares.down * squares.across), 1, count), dim3(256),
+                             0, arguments, p->stream);
     }
     return status;
 }

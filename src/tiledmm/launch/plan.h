@@ -36,7 +36,7 @@ typedef struct tmm__plan {
 /* What is to be divided, and among what. */
 typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
-    int tiles, triangle, ratio_log2;     /* those that are computed, see tmm__schedule */
+    int triangle, squares, ratio_log2;   /* see once/triangle.cuh */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
     int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
@@ -50,22 +50,23 @@ typedef struct tmm__division {
 static inline void tmm__divide(tmm__division *d, int triangle, long long M, long long N, int tile_m,
                                int tile_n)
 {
-    d->tiles_down = (int)((M - 1) / tile_m + 1), d->tiles_across = (int)((N - 1) / tile_n + 1);
-    d->tiles = (int)tmm__count_tiles(triangle, M, N, tile_m, tile_n);
-    d->triangle = triangle, d->ratio_log2 = (tile_m > tile_n) - (tile_m < tile_n);
+    const tmm__tiling t = tmm__tile(triangle, M, N, tile_m, tile_n);
+    d->tiles_down = (int)t.down, d->tiles_across = (int)t.across;
+    d->triangle = triangle, d->squares = t.squares, d->ratio_log2 = t.ratio_log2;
 }
 
 /* Each block has whole tiles. Returns how many blocks that is, at most `most_blocks`. */
 static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
+    int tiles = d->tiles_down * d->tiles_across;
     memset(s, 0, sizeof *s);
     s->tiles_down = d->tiles_down;
     s->tiles_across = d->tiles_across;
     s->steps = d->steps;
 #ifdef TMM_WITH_SYRK
-    s->tiles = d->tiles, s->triangle = d->triangle, s->ratio_log2 = d->ratio_log2;
+    s->triangle = d->triangle, s->squares = d->squares, s->ratio_log2 = d->ratio_log2;
 #endif
-    return d->tiles < most_blocks ? d->tiles : most_blocks;
+    return tiles < most_blocks ? tiles : most_blocks;
 }
 
 static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,

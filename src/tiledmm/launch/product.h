@@ -59,7 +59,8 @@ static inline tmm__load tmm__xload(const tmm__xproduct *p, tmm__family family, i
     tmm__load load;
     load.family = family, load.type = TMM__TUNED_AS;
     load.processors = TMM__BUSY(tmm__current_device()->processors);
-    load.blocks = tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, rows, cols) * p->batch;
+    const tmm__tiling tiles = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+    load.blocks = tiles.down * tiles.across * p->batch;
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
     load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
@@ -257,7 +258,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     int count = tmm__xarguments(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
-    const int area = c.tile_m * c.tile_n, tiles = TMM__TILES(s, s->tiles_down * s->tiles_across);
+    const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
     if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
     if (status == TMM_OK)
         status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,

@@ -60,9 +60,7 @@ typedef struct tmm__schedule {
     const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
 #endif
 #ifdef TMM_WITH_SYRK
-    int tiles;      /* of C, or of its triangle */
-    int triangle;   /* see once/triangle.cuh */
-    int ratio_log2; /* tiles are 2^ratio_log2 times as high as wide: -1, 0 or 1 */
+    int triangle, squares, ratio_log2; /* see once/triangle.cuh */
 #endif
 } tmm__schedule;
 #endif

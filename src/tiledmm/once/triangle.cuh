@@ -9,12 +9,10 @@
 enum { TMM__LOWER = 1, TMM__UPPER = 2 };
 #ifdef TMM_WITH_SYRK
 #define TMM__TRIANGLE(of)          ((of)->triangle)
-#define TMM__TILES(of, all)        ((of)->tiles)
 #define TMM__TRIANGLE_OF_ARGUMENTS , int triangle
 #define TMM__TRIANGLE_ADDRESS(of)  , &(of)->triangle
 #else
-#define TMM__TRIANGLE(of)   0
-#define TMM__TILES(of, all) (all)
+#define TMM__TRIANGLE(of) 0
 #define TMM__TRIANGLE_OF_ARGUMENTS
 #define TMM__TRIANGLE_ADDRESS(of)
 #endif
@@ -43,67 +41,46 @@ TMM__DEVICE unsigned tmm__triangle_masks(int triangle, unsigned mask, long long 
 }
 
 #ifdef TMM_WITH_SYRK
-/* Tiles of the lower triangle above row of tiles `down`. A tile is 2^log2 times as high as wide,
-   log2 being -1, 0 or 1. */
-TMM__DEVICE int tmm__tiles_above(int down, int log2)
+/* The triangle is cut in squares, so many along an edge, and these in tiles: one, or 2 that are above each
+   other (ratio_log2 -1) or side by side (1). Its squares are folded to a rectangle, whose tiles blocks
+   walk as they do those of any C. 4 squares along an edge become 5 x 2, 3 become 3 x 2:
+       a                  h i           a               a f
+       b e                a j           b d             b d
+       c f h      -->     b e           c e f    -->    c e
+       d g i j            c f
+                          d g
+   Finds tile (*down, *across) of that rectangle in C. */
+TMM__DEVICE void tmm__triangle_tile(int triangle, int squares, int ratio_log2, int *down,
+                                    int *across)
 {
-    const unsigned d = (unsigned)down;
-    if (log2 < 0) return (int)((d + 1) / 2 * ((d + 2) / 2));
-    return (int)(log2 > 0 ? d * (d + 1) : d % 2 ? (d + 1) / 2 * d : d / 2 * (d + 1));
-}
-
-/* Tile number `tile` of the triangle, of a C of tiles_down x tiles_across: its first row and column,
-   in units of tiles. Bands of an even number of rows of tiles are walked downwards, then across; then
-   the steps along the diagonal:
-       0  2  4 |                   in the upper triangle bands of columns, the other way around
-       1  3  5 | 6
-      ---------+----- next band */
-TMM__DEVICE void tmm__triangle_tile(int triangle, int log2, int tiles_down, int tiles_across,
-                                    int band_rows, int tile, int *tile_down, int *tile_across)
-{
-    const bool lower = triangle == TMM__LOWER;
-    const int lines = lower ? tiles_down : tiles_across, most = lower ? tiles_across : tiles_down;
-    const int high_log2 = lower ? log2 : -log2;
-    /* About so many lines are above it. */
-    int line = (int)sqrtf(high_log2 > 0 ? tile : high_log2 < 0 ? 4.0f * tile : 2.0f * tile);
-    line -= line % band_rows;
-    while (line > 0 && tmm__tiles_above(line, high_log2) > tile) line -= band_rows;
-    while (line + band_rows < lines && tmm__tiles_above(line + band_rows, high_log2) <= tile)
-        line += band_rows;
-    tile -= tmm__tiles_above(line, high_log2);
-    const int high = lines - line < band_rows ? lines - line : band_rows;
-    int each = tmm__tiles_above(line + 1, high_log2) - tmm__tiles_above(line, high_log2);
-    if (each > most) each = most;
-    int along = tile / high, at = line + tile - along * high;
-    if (along >= each) { /* the steps: what each line has more */
-        tile -= each * high;
-        for (at = line;; at++) {
-            const int more =
-                tmm__tiles_above(at + 1, high_log2) - tmm__tiles_above(at, high_log2) - each;
-            if (tile < more || at + 1 == line + high) break;
-            tile -= more;
-        }
-        along = each + tile;
-    }
-    *tile_down = lower ? at : along, *tile_across = lower ? along : at;
+    const int i = ratio_log2 < 0 ? *down >> 1 : *down, j = ratio_log2 > 0 ? *across >> 1 : *across;
+    const int rest = ratio_log2 < 0 ? *down & 1 : ratio_log2 > 0 ? *across & 1 : 0;
+    const int even = 1 - squares % 2;
+    const bool folded = i < j + even;
+    const int low = folded ? j + squares / 2 : i - even;
+    const int high = folded ? i + (squares + 1) / 2 : j;
+    const int row = triangle == TMM__LOWER ? low : high, col = triangle == TMM__LOWER ? high : low;
+    *down = ratio_log2 < 0 ? 2 * row + rest : row;
+    *across = ratio_log2 > 0 ? 2 * col + rest : col;
 }
 #endif
 
 #if TMM__HOST
-/* How many tiles of rows x cols an N x N matrix has, or a triangle of it. */
-static inline double tmm__count_tiles(int triangle, long long M, long long N, int rows, int cols)
+/* How the tiles of C, or of its triangle, lie: as a rectangle of so many. */
+typedef struct tmm__tiling {
+    double down, across;
+    int squares, ratio_log2; /* see tmm__triangle_tile */
+} tmm__tiling;
+
+static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int rows, int cols)
 {
-    const double down = ceil((double)M / rows), across = ceil((double)N / cols);
-    if (triangle == 0) return down * across;
-    const int lower = triangle == TMM__LOWER;
-    const double lines = lower ? down : across, most = lower ? across : down;
-    const double high = lower ? rows : cols,
-                 wide = lower ? cols : rows; /* in ratios of 2 at most */
-    const double last = floor((lines * high - 1) / wide) + 1;
-    const double above = high == wide  ? lines * (lines + 1) / 2
-                         : high > wide ? lines * (lines + 1)
-                                       : floor((lines + 1) * (lines + 1) / 4);
-    return above - (last > most ? last - most : 0);
+    const int edge = rows > cols ? rows : cols; /* twice the other at most */
+    tmm__tiling t = {ceil((double)M / rows), ceil((double)N / cols), 0, 0};
+    if (triangle == 0) return t;
+    const double squares = ceil((double)N / edge), even = fmod(squares, 2) == 0;
+    t.squares = (int)squares, t.ratio_log2 = (rows > cols) - (rows < cols);
+    t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
+    return t;
 }
 #endif
 #endif

@@ -14,7 +14,7 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
                                       const TMM_OUT *from, long long ldfrom, long long batch_from,
                                       TMM_OUT *to, long long ldto, long long batch_to, int places)
 {
-    const long long tiles = (N - 1) / 64 + 1;
+    const tmm__tiling squares = tmm__tile(p->triangle, N, N, 64, 64);
     int triangle = p->triangle;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
@@ -24,8 +24,8 @@ static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long 
         void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
                              &ldto, &batch_to, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
-                             dim3((unsigned)(tiles * (tiles + 1) / 2), 1, count), dim3(256), 0,
-                             arguments, p->stream);
+                             dim3((unsigned)(squares.down * squares.across), 1, count), dim3(256),
+                             0, arguments, p->stream);
     }
     return status;
 }

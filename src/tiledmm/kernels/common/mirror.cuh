@@ -10,9 +10,10 @@ TMM_KERNEL void __launch_bounds__(256)
                       TMM_OUT *to, long long ldto, long long batch_to, int triangle, int places)
 {
     __shared__ TMM_OUT square[64][65];
-    const int tiles = (int)((N - 1) / 64 + 1), r0 = threadIdx.x / 64, c = threadIdx.x % 64;
-    int down, across;
-    tmm__triangle_tile(triangle, 0, tiles, tiles, 8, blockIdx.x, &down, &across);
+    const int squares = (int)((N - 1) / 64 + 1), half = (squares + 1) / 2;
+    const int r0 = threadIdx.x / 64, c = threadIdx.x % 64;
+    int down = blockIdx.x / half, across = blockIdx.x % half;
+    tmm__triangle_tile(triangle, squares, 0, &down, &across);
     from += blockIdx.z * batch_from, to += blockIdx.z * batch_to;
     TMM_OUT elements[16];
     long long row = down * 64ll + r0, col = across * 64ll + c;

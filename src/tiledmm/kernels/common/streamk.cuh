@@ -7,19 +7,15 @@
 TMM__DEVICE void tmm__xfind_tile(const tmm__schedule *s, int band_rows, int tile, int *down,
                                  int *across)
 {
-#ifdef TMM_WITH_SYRK
-    if (s->triangle != 0) {
-        tmm__triangle_tile(s->triangle, s->ratio_log2, s->tiles_down, s->tiles_across, band_rows,
-                           tile, down, across);
-        return;
-    }
-#endif
     int band = tile / (band_rows * s->tiles_across),
         rest = tile - band * band_rows * s->tiles_across;
     int high =
         s->tiles_down - band * band_rows < band_rows ? s->tiles_down - band * band_rows : band_rows;
     *across = rest / high;
     *down = band * band_rows + rest - *across * high;
+#ifdef TMM_WITH_SYRK
+    if (s->triangle != 0) tmm__triangle_tile(s->triangle, s->squares, s->ratio_log2, down, across);
+#endif
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile

@@ -115,7 +115,7 @@ TMM__DEVICE bool tmm__xpipelined_find_work(const tmm__schedule *s, int work, int
         if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
     } else {
         *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
-        if (*tile >= TMM__TILES(s, s->tiles_down * s->tiles_across)) return false;
+        if (*tile >= s->tiles_down * s->tiles_across) return false;
     }
     return true;
 }

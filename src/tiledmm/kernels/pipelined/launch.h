@@ -30,8 +30,10 @@ static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, i
     const long long M = p->M, N = p->N;
     const tmm__xpipelined__instance *i = tmm__xpipelined_instance(instance);
     const int any = i->any;
-    const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
-    const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
+    long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    if (TMM__TRIANGLE(p)) /* of tiles that lie so, fewer are outside of C */
+        wide = TMM__TRIANGLE(p) == TMM__LOWER, tall = 1 - wide;
     tmm__division d;
     memset(&d, 0, sizeof d);
     c->instance = number, c->kernel = i->kernel;

@@ -5,7 +5,7 @@
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
-    int tiles = d->tiles, rest = tiles % most_blocks;
+    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
@@ -27,7 +27,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     const tmm__costs *t = tmm__tuned();
     const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
     const tmm__block_costs *costs = d->costs;
-    const double tiles = d->tiles, most = (double)per * processors;
+    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int blocks = tmm__plan_whole(s, d, (int)most);

@@ -66,7 +66,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
         int tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        if (tile >= TMM__TILES(&s, s.tiles_down * s.tiles_across)) break;
+        if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;

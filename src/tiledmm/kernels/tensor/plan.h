@@ -56,7 +56,7 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
                                              const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles, steps = d->steps;
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
     for (int per = 1; per <= 2 && (long long)tiles * steps <= INT_MAX; per++) {
         int n = (int)tmm__min(TMM__MOST_CLUSTER, steps / 4);
         while (n >= 2 && tiles > per * d->clusters[n]) n--;
@@ -87,7 +87,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
-    int tiles = d->tiles;
+    int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
     plan->blocks = tmm__plan_whole(s, d, INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;

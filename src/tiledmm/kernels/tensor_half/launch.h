@@ -127,8 +127,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const double pairs =
-            2 * p->batch * tmm__count_tiles(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
+        const tmm__tiling by_pairs = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
+        const double pairs = 2 * by_pairs.down * by_pairs.across * p->batch;
         if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -276,19 +276,19 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.cluster = down > 1 ? 2 : 1;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
-    long long tiles = job.pairs_down * across;
 #ifdef TMM_WITH_SYRK
-    const int rows = 128 * job.cluster;
-    tiles = (long long)tmm__count_tiles(p->triangle, p->M, p->N, rows, plan->tile_n);
-    job.tiles = (int)tiles, job.triangle = p->triangle;
-    job.ratio_log2 = (rows > plan->tile_n) - (rows < plan->tile_n);
+    if (p->triangle != 0) {
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 128 * job.cluster, plan->tile_n);
+        job.pairs_down = (int)t.down, job.across = (int)t.across;
+        job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
+    }
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)(tiles * slices * p->batch);
+        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -318,8 +318,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel tensor: no instance fits the shared memory of this device");
     void *partials = tmm__xpartials(&p, &slices);
-    const long long tiles =
-        (long long)tmm__count_tiles(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
+    const tmm__tiling tiles = tmm__tile(TMM__TRIANGLE(&p), p.M, p.N, plan->tile_m, plan->tile_n);
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
@@ -327,8 +326,9 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     arguments[count++] = &p.triangle;
 #endif
     const tmm_status status =
-        tmm__launch(plan->kernel, dim3((unsigned)tiles, (unsigned)slices, p.batch), dim3(128),
-                    plan->bytes, arguments, p.stream);
+        tmm__launch(plan->kernel,
+                    dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
+                    dim3(128), plan->bytes, arguments, p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif

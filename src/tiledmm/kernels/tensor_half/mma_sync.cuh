@@ -222,22 +222,27 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+#ifdef TMM_WITH_SYRK
+    enum { EDGE = ROWS > COLS ? ROWS : COLS };
+    long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+    const int squares = (int)((N - 1) / EDGE + 1);
+    if (triangle != 0)
+        across = (squares + 1) / 2 * (EDGE / COLS),
+        down = (squares + 1 - squares % 2) * (EDGE / ROWS);
+#else
+    const int triangle = 0;
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+#endif
     const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
     const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
 #ifdef TMM_WITH_SYRK
-    long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
-    if (triangle != 0) {
-        int row, col;
-        tmm__triangle_tile(triangle,
-                           ROWS > COLS   ? 1
-                           : ROWS < COLS ? -1
-                                         : 0,
-                           (int)down, (int)across, 8, (int)blockIdx.x, &row, &col);
-        tile_row = row * (long long)ROWS, tile_col = col * (long long)COLS;
-    }
+    int tile_down = (int)(band * 8 + place % high), tile_across = (int)(place / high);
+    if (triangle != 0)
+        tmm__triangle_tile(triangle, squares, (ROWS > COLS) - (ROWS < COLS), &tile_down,
+                           &tile_across);
+    const long long tile_row = tile_down * (long long)ROWS,
+                    tile_col = tile_across * (long long)COLS;
 #else
-    const int triangle = 0;
     const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
 #endif
 

@@ -35,7 +35,7 @@ typedef struct tmm__half_job {
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, slices, items;
 #ifdef TMM_WITH_SYRK
-    int triangle, ratio_log2, tiles; /* of pairs of tiles, see tmm__schedule */
+    int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
@@ -57,16 +57,15 @@ typedef struct tmm__half_item {
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = TMM__TILES(job, job->pairs_down * job->across), tile = item % tiles;
+    const int tiles = job->pairs_down * job->across, tile = item % tiles;
     const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
     const int high = min(8, job->pairs_down - band * 8);
     at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
     at.col = place / high * cols;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0) {
-        int down, across;
-        tmm__triangle_tile(job->triangle, job->ratio_log2, job->pairs_down, job->across, 8, tile,
-                           &down, &across);
+        int down = band * 8 + place % high, across = place / high;
+        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
         at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
     }
 #endif
