@@ -32,6 +32,9 @@
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
+   With TMM_WITH_EPILOGUE (OPTIONS): what comes after the product, in the kernel that stores C:
+     tmm_sgemm_epilogue(kernel, opA, ..., ldc, epilogue, stream)   epilogue: tmm_epilogue or NULL
+     tmm_sgemm_batched_epilogue(kernel, opA, ..., batch, epilogue, stream)
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -41,6 +44,7 @@
      tmm_host_release()                       gives back the memory that these keep (STATE)
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
+     tmm_sgemm_cpu_epilogue(opA, ..., ldc, epilogue)     with TMM_WITH_EPILOGUE
    Checks, host pointers:
      tmm_max_abs_error(type, M, N, X, ldx, reference, ldr, &error)       reference is double
      tmm_max_rel_error(type, M, N, X, ldx, reference, ldr, &error)
@@ -139,11 +143,20 @@
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
                          Of both, tmm_?gemm_host and _multi take TMM_TENSOR with TMM_AUTO_TENSOR alone,
                          for its bits are those of one kind of device; tmm_?matmul does
+     TMM_WITH_EPILOGUE   tmm_?gemm_epilogue, for every kernel and type:
+                           C = activation(alpha op(A) op(B) + beta C + row_bias + col_bias) + gamma D
+                         with M biases of rows, N of columns, TMM_RELU, TMM_GELU_TANH, TMM_GELU_ERF
+                         or TMM_SILU, and D, M x N, for a residual; what is NULL or 0 is left out, and
+                         not read. A column-major caller swaps row_bias and col_bias with A and B. It
+                         is computed as the sums are, and C is rounded once. Without this option
+                         kernels are as they were. Not for host pointers and several devices,
+                         operands that are prepared, and NVRTC; integers have TMM_RELU alone
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
-                         device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
+                         device, after it is rounded and last of all: e.g. a clamp, or bias[col] with a
+                         __device__ or __constant__ bias
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -561,18 +574,18 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
 #define TMM__WORDS(_) \
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) _(CLUSTER) _(COLS) \
-    _(COPIES) _(COPY_AT) _(COUNT) _(DEEP) _(DEPTH) _(DOUBTFUL) _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) \
-    _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) \
-    _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) \
-    _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) \
-    _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(Q) _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) \
-    _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) _(STAGES) \
-    _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) \
-    _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
-    _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
-    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
-    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+    _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) _(DOUBTFUL_SMALL) _(DOWN) \
+    _(EDGE) _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) \
+    _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) \
+    _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) \
+    _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(Q) _(QUADS) _(R) _(REJECTED) \
+    _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) \
+    _(STAGES) _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) \
+    _(STORED_ROWS) _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) \
+    _(TILE_M) _(TILE_N) _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) \
+    _(WIDE) _(WIDE_PASSES) _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
+    _(h) _(half) _(i) _(j) _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) \
+    _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -605,6 +618,7 @@ TMM__WORDS(TMM__PUSH)
 #undef COPIES
 #undef COPY_AT
 #undef COUNT
+#undef D
 #undef DEEP
 #undef DEPTH
 #undef DOUBTFUL
@@ -3308,6 +3322,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 #define tmm__xno_options TMM_FN(gemm__no_options)
 
+#define tmm__xold             TMM_FN(old)
 #define tmm__xouter           TMM_FN(gemm__outer)
 #define tmm__xouter__instance TMM_FN(outer__instance)
 #define tmm__xouter_competes  TMM_FN(gemm__outer_competes)
@@ -6743,7 +6758,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
-#define TMM__FINISHED(finished, value, old)  ((void)(old), (finished))
+#define TMM__FINISHED(finished, value, old)  (finished)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
 #else
 #define TMM__ALPHA                           TMM_SCALAR
@@ -6799,7 +6814,9 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
                               long long row, long long col)
 {
     if (!after->active || (mask & ((1u << count) - 1)) == 0) return;
-    const long long product = after->product + blockIdx.z;
+    unsigned z = blockIdx.z;
+    TMM__HIDE(z); /* or what follows from it would be kept in registers, through the main loop */
+    const long long product = after->product + z;
     const TMM_OUT *D = (const TMM_OUT *)after->D, *cols = (const TMM_OUT *)after->col_bias;
     TMM_SUM bias[4] = {0, 0, 0, 0}, more[4] = {0, 0, 0, 0};
     if (cols != NULL) {
@@ -7360,6 +7377,14 @@ TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mas
     return elements;
 }
 
+/* beta times an element of C, or zero if beta is 0. */
+TMM__DEVICE TMM_SUM tmm__xold(TMM_SCALAR beta, TMM_OUT element)
+{
+    TMM_SUM old = 0;
+    if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element);
+    return old;
+}
+
 /* The same as store4 for two elements, where C was `elements` before. */
 TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
                               TMM__ALPHA alpha, TMM_SCALAR beta, tmm__xouts2 elements,
@@ -7370,23 +7395,15 @@ TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool ali
 #ifdef TMM_WITH_EPILOGUE
     TMM_SUM finished[2];
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-        TMM_SUM old = 0;
-        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old;
-    }
+    for (int j = 0; j < 2; j++)
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + tmm__xold(beta, elements.v[j]);
     tmm__xfinish(&alpha.after, finished, 2, mask, row, col);
 #endif
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
-#ifdef TMM_WITH_EPILOGUE
-        elements.v[j] = (TMM_OUT)finished[j];
-#else
-        TMM_SUM old = 0;
-        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
-#endif
+        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
+                                               tmm__xold(beta, elements.v[j]));
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -7452,11 +7469,10 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
 #endif
 #pragma unroll
     for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
         bool enabled = mask >> j & 1;
         tmm__xstore_if(C + j,
                        tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
-                                                   old),
+                                                   TMM__MUL(factor, (TMM_SUM)elements[j])),
                                      enabled, row, col + j),
                        enabled);
     }
@@ -7490,8 +7506,8 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_OUT *element = &elements[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old),
+        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
+                                               TMM__MUL(factor, (TMM_SUM)*element)),
                                  mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {

@@ -32,6 +32,9 @@
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
+   With TMM_WITH_EPILOGUE (OPTIONS): what comes after the product, in the kernel that stores C:
+     tmm_sgemm_epilogue(kernel, opA, ..., ldc, epilogue, stream)   epilogue: tmm_epilogue or NULL
+     tmm_sgemm_batched_epilogue(kernel, opA, ..., batch, epilogue, stream)
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -41,6 +44,7 @@
      tmm_host_release()                       gives back the memory that these keep (STATE)
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
+     tmm_sgemm_cpu_epilogue(opA, ..., ldc, epilogue)     with TMM_WITH_EPILOGUE
    Checks, host pointers:
      tmm_max_abs_error(type, M, N, X, ldx, reference, ldr, &error)       reference is double
      tmm_max_rel_error(type, M, N, X, ldx, reference, ldr, &error)
@@ -139,11 +143,20 @@
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
                          Of both, tmm_?gemm_host and _multi take TMM_TENSOR with TMM_AUTO_TENSOR alone,
                          for its bits are those of one kind of device; tmm_?matmul does
+     TMM_WITH_EPILOGUE   tmm_?gemm_epilogue, for every kernel and type:
+                           C = activation(alpha op(A) op(B) + beta C + row_bias + col_bias) + gamma D
+                         with M biases of rows, N of columns, TMM_RELU, TMM_GELU_TANH, TMM_GELU_ERF
+                         or TMM_SILU, and D, M x N, for a residual; what is NULL or 0 is left out, and
+                         not read. A column-major caller swaps row_bias and col_bias with A and B. It
+                         is computed as the sums are, and C is rounded once. Without this option
+                         kernels are as they were. Not for host pointers and several devices,
+                         operands that are prepared, and NVRTC; integers have TMM_RELU alone
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
-                         device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
+                         device, after it is rounded and last of all: e.g. a clamp, or bias[col] with a
+                         __device__ or __constant__ bias
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:

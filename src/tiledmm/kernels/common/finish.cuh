@@ -10,7 +10,7 @@
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
-#define TMM__FINISHED(finished, value, old)  ((void)(old), (finished))
+#define TMM__FINISHED(finished, value, old)  (finished)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
 #else
 #define TMM__ALPHA                           TMM_SCALAR
@@ -66,7 +66,9 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
                               long long row, long long col)
 {
     if (!after->active || (mask & ((1u << count) - 1)) == 0) return;
-    const long long product = after->product + blockIdx.z;
+    unsigned z = blockIdx.z;
+    TMM__HIDE(z); /* or what follows from it would be kept in registers, through the main loop */
+    const long long product = after->product + z;
     const TMM_OUT *D = (const TMM_OUT *)after->D, *cols = (const TMM_OUT *)after->col_bias;
     TMM_SUM bias[4] = {0, 0, 0, 0}, more[4] = {0, 0, 0, 0};
     if (cols != NULL) {

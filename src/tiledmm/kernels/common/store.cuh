@@ -119,6 +119,14 @@ TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mas
     return elements;
 }
 
+/* beta times an element of C, or zero if beta is 0. */
+TMM__DEVICE TMM_SUM tmm__xold(TMM_SCALAR beta, TMM_OUT element)
+{
+    TMM_SUM old = 0;
+    if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element);
+    return old;
+}
+
 /* The same as store4 for two elements, where C was `elements` before. */
 TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
                               TMM__ALPHA alpha, TMM_SCALAR beta, tmm__xouts2 elements,
@@ -129,23 +137,15 @@ TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool ali
 #ifdef TMM_WITH_EPILOGUE
     TMM_SUM finished[2];
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-        TMM_SUM old = 0;
-        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old;
-    }
+    for (int j = 0; j < 2; j++)
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + tmm__xold(beta, elements.v[j]);
     tmm__xfinish(&alpha.after, finished, 2, mask, row, col);
 #endif
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
-#ifdef TMM_WITH_EPILOGUE
-        elements.v[j] = (TMM_OUT)finished[j];
-#else
-        TMM_SUM old = 0;
-        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
-        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
-#endif
+        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
+                                               tmm__xold(beta, elements.v[j]));
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -211,11 +211,10 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
 #endif
 #pragma unroll
     for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
         bool enabled = mask >> j & 1;
         tmm__xstore_if(C + j,
                        tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
-                                                   old),
+                                                   TMM__MUL(factor, (TMM_SUM)elements[j])),
                                      enabled, row, col + j),
                        enabled);
     }
@@ -249,8 +248,8 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_OUT *element = &elements[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old),
+        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
+                                               TMM__MUL(factor, (TMM_SUM)*element)),
                                  mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (vector) {
