@@ -117,9 +117,9 @@ static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *
 }
 
 /* The children that a test of a node has met: bit k for child k, and the spheres of leaves, counted
-   from the node's first. */
+   from the node's first. `all`: the children that are nodes, met or not. */
 typedef struct rayt__met {
-    unsigned children, spheres;
+    unsigned children, spheres, all;
 } rayt__met;
 
 /* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
@@ -140,17 +140,18 @@ static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned ori
     return axis;
 }
 
-/* The children of a node that a ray meets between t_min and `most`. */
+/* The children of a node that a ray meets between t_min and `most`; at[k] is where it enters the box
+   of child k. */
 static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
                                                                 const rayt_unit_ray *ray,
-                                                                float most)
+                                                                float most, float *at)
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
     rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
-    rayt__met met = {0, 0};
+    rayt__met met = {0, 0, a.w >> 24};
     RAYT__UNROLL
     for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
         unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
@@ -169,6 +170,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
             exit = fminf(exit, rayt__plane(far_z, k) * z.scale + z.exit);
             enter = fmaxf(enter, ray->t_min);
             exit = fminf(exit, most);
+            at[4 * half + k] = enter;
             if (enter <= exit * RAYT__LONGER) {
                 unsigned leaf = leaves >> 8 * k & 255;
                 met.children |= 1u << (4 * half + k);
@@ -176,7 +178,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
             }
         }
     }
-    met.children &= a.w >> 24;
+    met.children &= met.all;
     return met;
 }
 
@@ -200,7 +202,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
     rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
-    rayt__met met = {0, 0};
+    rayt__met met = {0, 0, a.w >> 24};
     RAYT__UNROLL
     for (int half = 0; half < 2; half++) {
         unsigned leaves = half ? b.w : b.z;
@@ -216,7 +218,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
             }
         }
     }
-    met.children &= a.w >> 24;
+    met.children &= met.all;
     return met;
 }
 #endif
