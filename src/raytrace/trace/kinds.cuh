@@ -15,8 +15,7 @@
    material, by rayt__advance, from global memory. */
 enum {
     RAYT__TRACE_THREADS = 128,
-    RAYT__TRACE_EDGE = 16, /* of a tile */
-    RAYT__TRACE_PIXELS = 256,
+    RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
     RAYT__PART_BALLS = 256
 };
 

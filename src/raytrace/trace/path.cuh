@@ -16,6 +16,7 @@ typedef struct rayt__trace_view {
     float focus;                 /* 1 / focus_distance; 0 without a lens */
     int parallel;
     int samples, depth;
+    int tile_bits; /* tiles of KERNEL TRACE have edges of 2^tile_bits pixels */
     unsigned seed[2];
     float scale;              /* of the integers in which samples are added: a power of 2 */
     float gamma;              /* 1 and 2 are computed, for others there are `thresholds` */
