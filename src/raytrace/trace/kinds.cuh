@@ -6,10 +6,11 @@
 /* ============================== TRACE: KINDS OF MEMORY ======================================== */
 /* The nearest sphere that a ray hits nearer than ray->t_max, which becomes that distance; or
    RAYT__NO_SPHERE, also if `wanted` is false. `any`: the first that is found will do, for rays to
-   lights. In all but RAYT_TREE
-   every ray is tested against every sphere, 14 operations a test, in the same order. Hence a warp
-   still asks for one sphere at a time, although its rays go everywhere, as long as its lanes walk
-   together; those that have ended their path, or found the shadow, wait.
+   lights.
+
+   In all but RAYT_TREE every ray is tested against every sphere, 14 operations a test, in the same
+   order. Hence a warp still asks for one sphere at a time, although its rays go everywhere, as long
+   as its lanes walk together. Lanes wait that have found the shadow, or have no path left.
 
    These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
    material, by rayt__advance, from global memory. */
