@@ -93,6 +93,7 @@ if wants rays; then
     build raytrace demos/raytrace.cu -arch=native &
     build rays bench/rays.cu -arch=native &
     build raytrace_fast tests/raytrace.cu -arch=native -use_fast_math &
+    build tree_fast tests/tree.cu -arch=native -use_fast_math &
 fi
 if wants gemm || wants fp64; then
     build gemm_cublas bench/gemm.cu "${architecture[@]}" -lcublas -lcublasLt &
@@ -187,6 +188,7 @@ if wants sanitizer; then
     # its test of running out of memory is meant to make cudaMalloc fail
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
+    for tool in memcheck racecheck synccheck; do sanitize $tool build/test/tree.gpu; done
     # from host memory: matrices of 300 at most; it plants no failures on a GPU, but asks for what fails
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu --keep-device
 fi
@@ -369,9 +371,12 @@ fi
 
 if wants rays; then
     step "rays"
-    $work/raytrace_fast >$work/one.txt 2>&1 || fault raytrace_fast
-    printf 'tests/raytrace.cu with -use_fast_math: %s passed, %s failed\n' \
-        "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)" | tee "$out/fast_math.txt"
+    : >"$out/fast_math.txt"
+    for name in raytrace tree; do
+        $work/${name}_fast >$work/one.txt 2>&1 || fault ${name}_fast
+        printf 'tests/%s.cu with -use_fast_math: %s passed, %s failed\n' $name \
+            "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)" | tee -a "$out/fast_math.txt"
+    done
     show rays $work/rays --csv "$out/rays.csv"
     grep -E 'spheres|lab global|  global|constant|culled|agree' $work/one.txt
     show raytrace $work/raytrace --out $work/raytrace

@@ -233,14 +233,16 @@ static void visit(rayt__tree_view view, unsigned node, int depth, const double (
     }
     if (depth > 0) memcpy(box, boxes, sizeof(double[6]) * (size_t)depth);
     for (int k = 0; k < 8; k++) {
-        unsigned leaf = w[6 + k / 4] >> k % 4 * 8 & 255, first = w[5] + (leaf & 31);
+        unsigned leaf = w[6] >> 4 * k & 15,
+                 first = w[5] + (unsigned)rayt__ones(w[6] & ((1u << 4 * k) - 1));
         for (int axis = 0; axis < 3; axis++) {
             double origin = rayt__float_of(w[axis]);
             double step = ldexp(1, (int)(w[3] >> 8 * axis & 255) - 127);
             box[depth][axis] = origin + (w[8 + 2 * axis + k / 4] >> k % 4 * 8 & 255) * step;
             box[depth][3 + axis] = origin + (w[14 + 2 * axis + k / 4] >> k % 4 * 8 & 255) * step;
         }
-        for (unsigned n = 0; n < leaf >> 5; n++) {
+        all->faults += (leaf & (leaf + 1)) != 0;
+        for (unsigned n = 0; n < (unsigned)rayt__ones(leaf); n++) {
             int index = first + n < (unsigned)all->count ? view.indices[first + n] : -1;
             if (index < 0 || index >= all->count) {
                 all->faults++;
