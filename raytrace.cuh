@@ -621,17 +621,24 @@ static __host__ __device__ __forceinline__ bool rayt_root(rayt_unit_ray ray, flo
     return *t >= ray.t_min && *t <= ray.t_max;
 }
 
-/* Does the ray hit the ball (x, y, z, and w for the radius)? Then *t is the distance. Nearly all
-   tests end at the discriminant, after 14 operations. */
-static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, float4 ball, float *t)
+/* Condition 1: does the line of the ray pass through the ball (x, y, z, and w for the radius)? Nearly
+   all tests end here, after 14 operations. The rest is rayt_root's, with the same b and discriminant. */
+static __host__ __device__ __forceinline__ bool rayt_passes(rayt_unit_ray ray, float4 ball,
+                                                            float *b, float *discriminant)
 {
     float fx = rayt_sub(ray.x, ball.x), fy = rayt_sub(ray.y, ball.y), fz = rayt_sub(ray.z, ball.z);
-    float b = -rayt_fma(fx, ray.dx, rayt_add(rayt_mul(fy, ray.dy), rayt_mul(fz, ray.dz)));
-    float lx = rayt_fma(b, ray.dx, fx), ly = rayt_fma(b, ray.dy, fy), lz = rayt_fma(b, ray.dz, fz);
-    float discriminant = rayt_mul(ball.w, ball.w);
-    discriminant = rayt_fma(-lx, lx, rayt_fma(-ly, ly, rayt_fma(-lz, lz, discriminant)));
-    if (!(discriminant > RAYT_CANCEL)) return false; /* also if something is NaN */
-    return rayt_root(ray, ball, b, discriminant, t);
+    *b = -rayt_fma(fx, ray.dx, rayt_add(rayt_mul(fy, ray.dy), rayt_mul(fz, ray.dz)));
+    float lx = rayt_fma(*b, ray.dx, fx), ly = rayt_fma(*b, ray.dy, fy);
+    float lz = rayt_fma(*b, ray.dz, fz), square = rayt_mul(ball.w, ball.w);
+    *discriminant = rayt_fma(-lx, lx, rayt_fma(-ly, ly, rayt_fma(-lz, lz, square)));
+    return *discriminant > RAYT_CANCEL; /* false if something is NaN */
+}
+
+/* Does the ray hit the ball? Then *t is the distance. */
+static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, float4 ball, float *t)
+{
+    float b, discriminant;
+    return rayt_passes(ray, ball, &b, &discriminant) && rayt_root(ray, ball, b, discriminant, t);
 }
 
 /* How far a coordinate lies outside of an interval; less than 2^-38 is 0. */
@@ -3047,6 +3054,12 @@ typedef struct rayt__surface {
     rayt_material material;
 } rayt__surface;
 
+/* As rayt_inverse. */
+static __host__ __device__ __forceinline__ float rayt__inverse_of(float a)
+{
+    return rayt__one_over(a == 0 ? 2 * RAYT_TINY : a);
+}
+
 /* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
    computed here is in range. */
 static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin, float3 direction,
@@ -3061,9 +3074,9 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
     ray.dx = fabsf(direction.x) < 2 * RAYT_TINY ? 0 : direction.x;
     ray.dy = fabsf(direction.y) < 2 * RAYT_TINY ? 0 : direction.y;
     ray.dz = fabsf(direction.z) < 2 * RAYT_TINY ? 0 : direction.z;
-    ray.ix = rayt_inverse(ray.dx);
-    ray.iy = rayt_inverse(ray.dy);
-    ray.iz = rayt_inverse(ray.dz);
+    ray.ix = rayt__inverse_of(ray.dx);
+    ray.iy = rayt__inverse_of(ray.dy);
+    ray.iz = rayt__inverse_of(ray.dz);
     ray.t_min = 0;
     ray.t_max = t_max;
     return ray;
@@ -3344,22 +3357,29 @@ enum {
     RAYT__PART_BALLS = 256
 };
 
-static __host__ __device__ __forceinline__ void rayt__try(rayt_unit_ray *ray, float4 ball,
-                                                          int index, int *found)
+/* What is left to do for a ball that the ray's line passes through. True: the walk may end. */
+static __host__ __device__ __forceinline__ bool rayt__try(rayt_unit_ray *ray, float4 ball, float b,
+                                                          float discriminant, bool any, int index,
+                                                          int *found)
 {
     float t;
-    if (rayt_hit(*ray, ball, &t) && (*found == RAYT__NO_SPHERE || t < ray->t_max)) {
-        ray->t_max = t;
-        *found = index;
-    }
+    if (!rayt_root(*ray, ball, b, discriminant, &t)) return false;
+    if (*found != RAYT__NO_SPHERE && !(t < ray->t_max)) return false;
+    ray->t_max = t;
+    *found = index;
+    return any;
 }
 
 static __device__ __forceinline__ int rayt__find_global(const rayt__trace_view *view, bool wanted,
                                                         bool any, rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
-    for (int i = 0; i < count && !(any && found >= 0); i++)
-        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    for (int i = 0; i < count; i++) {
+        float b, discriminant;
+        float4 ball = *(const float4 *)&view->spheres[i];
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
+    }
     return found;
 }
 
@@ -3367,8 +3387,12 @@ static __device__ __forceinline__ int rayt__find_readonly(const rayt__trace_view
                                                           bool any, rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
-    for (int i = 0; i < count && !(any && found >= 0); i++)
-        rayt__try(ray, __ldg((const float4 *)&view->spheres[i]), i, &found);
+    for (int i = 0; i < count; i++) {
+        float b, discriminant;
+        float4 ball = __ldg((const float4 *)&view->spheres[i]);
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
+    }
     return found;
 }
 
@@ -3379,10 +3403,12 @@ static __device__ __forceinline__ int rayt__find_constant(const rayt__trace_view
 {
     const int capacity = RAYT_MAX_CONST / 16;
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
-    int held = count < capacity ? count : capacity;
-    for (int i = 0; i < held && !(any && found >= 0); i++) rayt__try(ray, rayt_table[i], i, &found);
-    for (int i = held; i < count && !(any && found >= 0); i++)
-        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    for (int i = 0; i < count; i++) {
+        float b, discriminant;
+        float4 ball = i < capacity ? rayt_table[i] : *(const float4 *)&view->spheres[i];
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
+    }
     return found;
 }
 
@@ -3393,13 +3419,17 @@ static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *
 {
     __shared__ float4 balls[RAYT__PART_BALLS];
     int found = RAYT__NO_SPHERE;
+    bool ended = false;
     for (int first = 0; first < view->count; first += RAYT__PART_BALLS) {
         int part = view->count - first < RAYT__PART_BALLS ? view->count - first : RAYT__PART_BALLS;
         for (int i = threadIdx.x; i < part; i += RAYT__TRACE_THREADS)
             balls[i] = *(const float4 *)&view->spheres[first + i];
         __syncthreads(); /* the part is complete before anyone reads it */
-        for (int i = 0; i < part && wanted && !(any && found >= 0); i++)
-            rayt__try(ray, balls[i], first + i, &found);
+        for (int i = 0; i < part && wanted && !ended; i++) {
+            float b, discriminant;
+            if (!rayt_passes(*ray, balls[i], &b, &discriminant)) continue;
+            ended = rayt__try(ray, balls[i], b, discriminant, any, first + i, &found);
+        }
         __syncthreads(); /* everyone has read it before it is overwritten */
     }
     return found;
@@ -3449,7 +3479,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
 
    What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
    instructions apart from its tests. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
     enum { EDGE = RAYT__TRACE_EDGE };
@@ -5377,9 +5407,12 @@ static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bo
 {
     if (view->has_tree) return rayt__find_tree(view, true, any, ray);
     int found = RAYT__NO_SPHERE;
-    for (int i = 0; i < view->count && !(any && found >= 0); i++) {
+    for (int i = 0; i < view->count; i++) {
+        float b, discriminant;
         const rayt_sphere *sphere = &view->spheres[i];
-        rayt__try(ray, make_float4(sphere->x, sphere->y, sphere->z, sphere->radius), i, &found);
+        float4 ball = make_float4(sphere->x, sphere->y, sphere->z, sphere->radius);
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
     }
     return found;
 }

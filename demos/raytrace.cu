@@ -3,7 +3,8 @@
    It answers the questions of a first course on GPU memory. Does it matter where the spheres of a
    ray caster lie: in global memory, behind the read-only cache, in constant or in shared memory? By
    how much, from which size of scene on, and why? And what does it gain to ask only for the spheres
-   that matter?
+   that matter? A second table asks it again for rays from a camera, which mirrors and shadows send
+   everywhere: does what is right for parallel rays hold there?
 
    Build   nvcc demos/raytrace.cu -o raytrace        (add -O3 -arch=native for your own GPU's code)
    Run     ./raytrace                      16 to 2048 spheres; writes raytrace.png, raytrace.ppm
@@ -13,6 +14,7 @@
    Times are those of the kernels, medians by CUDA events, spheres and image in device memory; what
    it costs to fill constant memory is told apart. Every image is compared with that of the CPU,
    byte for byte. */
+#define RAYT_WITH_TRACE
 #include "../raytrace.cuh"
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +34,11 @@ enum { ON_CPU = 1, DEFAULT_WIDTH = 160, DEFAULT_HEIGHT = 120, REPS = 1 };
 #else
 enum { ON_CPU = 0, DEFAULT_WIDTH = 2048, DEFAULT_HEIGHT = 2048, REPS = 9 };
 #endif
-enum { FIRST = 16, LAST = 2048, MOST_ROWS = 8, CPU = RAYT_WHERE_COUNT, COLUMNS = CPU + 1 };
+enum { FIRST = 16, LAST = 2048, MOST_ROWS = 8 };
+/* Columns: parallel rays by a rayt_where and by the CPU, then a camera's by traced[] and the CPU. */
+enum { CPU = RAYT_WHERE_COUNT, TRACED, TRACED_CPU = TRACED + 5, COLUMNS };
+static const rayt_where traced[] = {RAYT_GLOBAL, RAYT_READONLY, RAYT_CONSTANT, RAYT_SHARED,
+                                    RAYT_TREE};
 enum { TABLE = RAYT_MAX_CONST / 64 * 2 }; /* spheres that constant memory holds */
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
@@ -57,7 +63,8 @@ static void print_help(void)
         "                         from 20 to 120 at 2048 x 2048\n"
         "  --spheres N            N spheres instead of the series 16, 32, ... 2048\n"
         "  --seed S               other spheres (default 1)\n"
-        "  --memory NAME          only this kernel: global, readonly, constant, shared, culled\n"
+        "  --memory NAME          only this kernel: global, readonly, constant, shared, culled,\n"
+        "                         tree\n"
         "  --no-cpu               leave the CPU out; the kernels are compared with each other\n"
         "  --out NAME             write NAME.png and NAME.ppm (default raytrace)\n"
         "  --preview              show the picture in the terminal; done anyway if the output\n"
@@ -122,8 +129,10 @@ static int parse_options(int count, char **words, options *o)
             while (w < RAYT_WHERE_COUNT &&
                    (!value || strcmp(value, rayt_where_string((rayt_where)w)) != 0))
                 w++;
+            if (w == RAYT_WHERE_COUNT && value && strcmp(value, "tree") == 0) w = RAYT_TREE;
             if (w == RAYT_WHERE_COUNT)
-                return refuse("--memory is global, readonly, constant, shared or culled, not '%s'",
+                return refuse("--memory is global, readonly, constant, shared, culled or tree, "
+                              "not '%s'",
                               value ? value : "nothing");
             o->memory = w;
         } else if (strcmp(word, "--out") == 0) {
@@ -246,6 +255,10 @@ typedef struct job {
     unsigned char *image, *expected; /* host memory; expected: what all others must give */
     unsigned char *device_image;
     int has_expected;
+    rayt_scene scene; /* of the same spheres, in device memory, for the camera */
+    rayt_camera camera;
+    rayt_material *materials, *device_materials;
+    rayt_tree tree;
 } job;
 
 typedef struct spread {
@@ -289,6 +302,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static const rayt_quality quality = {1, 4, 1, 1}; /* a path a pixel, 4 rays at most; seed, gamma */
+
 /* Enqueues one image; 1 on success. CONSTANT_ONLY is the kernel of RAYT_CONSTANT alone: rayt_render
    has left the scene in constant memory, if it fits. */
 enum { CONSTANT_ONLY = -1 };
@@ -296,6 +311,9 @@ enum { CONSTANT_ONLY = -1 };
 static int launch(const job *j, int where, int count)
 {
     const options *o = &j->o;
+    if (where >= TRACED)
+        return rendered(rayt_trace(traced[where - TRACED], &j->scene, &j->camera, &quality,
+                                   j->device_image, o->width, o->height, 0));
     if (where != CONSTANT_ONLY)
         return rendered(rayt_render((rayt_where)where, j->spheres, count, j->device_image, o->width,
                                     o->height, 0));
@@ -375,17 +393,68 @@ static double count_touching(const job *j, int count)
     return touching / tiles;
 }
 
+/* The scene for a camera: every third sphere is a mirror, the sun throws shadows. The camera stands as
+   far away as the picture is wide, and what is beside it in the middle fills the picture. */
+static int set_scene(job *j, int count)
+{
+    const options *o = &j->o;
+    float far = 1.5f * (float)o->width;
+    rayt_camera camera = {{0, 0, far}, {0, 0, 0}, {0, 1, 0}, 0, 0, 0};
+    memset(&j->scene, 0, sizeof j->scene);
+    camera.field_of_view = 114.6f * atanf(0.5f * (float)o->height / far); /* degrees, twice */
+    j->camera = camera;
+    j->scene.spheres = j->spheres, j->scene.materials = j->device_materials;
+    j->scene.count = count, j->scene.tree = &j->tree;
+    j->scene.sun.x = 1, j->scene.sun.y = 2, j->scene.sun.z = 3;
+    j->scene.sun.r = j->scene.sun.g = j->scene.sun.b = 0.9f;
+    for (int c = 0; c < 3; c++)
+        j->scene.ambient[c] = 0.1f, j->scene.sky_bottom[c] = 0.2f, j->scene.sky_top[c] = 0.6f;
+    for (int n = 0; n < count; n++) {
+        rayt_material material = {n % 3 == 0 ? RAYT_MIRROR : RAYT_MATT, 0, 0, 0};
+        j->materials[n] = material;
+    }
+    return succeeded(cudaMemcpy(j->device_materials, j->materials, sizeof *j->materials * count,
+                                cudaMemcpyHostToDevice),
+                     "copy of the materials") &&
+           rendered(rayt_build(&j->tree, j->spheres, count, 0));
+}
+
+/* The columns of a camera's rays. */
+static int add_traced(job *j, row *r)
+{
+    const options *o = &j->o;
+    if (o->memory == RAYT_CULLED) return 1; /* for parallel rays alone */
+    if (!set_scene(j, r->spheres)) return 0;
+    j->has_expected = 0;
+    if (o->cpu) {
+        rayt_scene here = j->scene;
+        rayt_tree tree = {NULL, 0, 0, 0, 0};
+        here.spheres = j->host, here.materials = j->materials, here.tree = &tree;
+        double begin = now();
+        int good =
+            rendered(rayt_build_host(&tree, j->host, r->spheres)) &&
+            rendered(rayt_trace_cpu(&here, &j->camera, &quality, j->expected, o->width, o->height));
+        r->seconds[TRACED_CPU] = now() - begin;
+        if (!rendered(rayt_tree_free(&tree)) || !good) return 0;
+        j->has_expected = 1;
+    }
+    for (int n = 0; n < TRACED_CPU - TRACED; n++)
+        if ((o->memory < 0 || o->memory == (int)traced[n]) && !measure(j, r, TRACED + n)) return 0;
+    return 1;
+}
+
 static int add_row(job *j, row *r, int count)
 {
     const options *o = &j->o;
     r->spheres = count;
-    j->has_expected = 0;
     if (!rendered(rayt_random_scene(j->host, count, o->seed, o->width, o->height, o->least,
                                     o->largest)) ||
         !succeeded(cudaMemcpy(j->spheres, j->host, sizeof *j->host * count, cudaMemcpyHostToDevice),
-                   "copy of the spheres"))
+                   "copy of the spheres") ||
+        !add_traced(j, r))
         return 0;
-    if (o->cpu) {
+    j->has_expected = 0;
+    if (o->cpu && o->memory != RAYT_TREE) {
         double begin = now();
         if (!rendered(rayt_render_cpu(j->host, count, j->expected, o->width, o->height))) return 0;
         double took = r->seconds[CPU] = now() - begin;
@@ -401,28 +470,33 @@ static int add_row(job *j, row *r, int count)
 /* ---------------------------------- the table and what it means ------------------------------- */
 static const char *column_name(int column)
 {
-    return column == CPU ? "CPU" : rayt_where_string((rayt_where)column);
+    if (column >= TRACED && column < TRACED_CPU) return rayt_where_string(traced[column - TRACED]);
+    return column == CPU || column == TRACED_CPU ? "CPU" : rayt_where_string((rayt_where)column);
 }
 
-static int fastest(const row *r)
+static int fastest(const row *r, int first, int end)
 {
     int best = -1;
-    for (int c = 0; c < COLUMNS; c++)
+    for (int c = first; c < end; c++)
         if (r->seconds[c] > 0 && (best < 0 || r->seconds[c] < r->seconds[best])) best = c;
     return best;
 }
 
-static void print_table(const job *j, const row *rows, int count)
+/* The columns from `first` on, of parallel rays or a camera's. */
+static void print_table(const job *j, const row *rows, int count, int first)
 {
-    int passes = 0;
-    printf("\nmilliseconds\n%8s", "spheres");
-    for (int c = 0; c < COLUMNS; c++)
+    int end = first == TRACED ? COLUMNS : TRACED, passes = 0;
+    if (fastest(&rows[0], first, end) < 0) return; /* what was asked for is not in this table */
+    printf("\nmilliseconds, %s\n%8s",
+           first == TRACED ? "a camera's rays, with mirrors and shadows" : "parallel rays",
+           "spheres");
+    for (int c = first; c < end; c++)
         printf(c == RAYT_CONSTANT ? " %10s " : " %10s", column_name(c));
     printf("  %-9s %10s\n", "fastest", "Mrays/s");
     for (int n = 0; n < count; n++) {
         const row *r = &rows[n];
         printf("%8d", r->spheres);
-        for (int c = 0; c < COLUMNS; c++) {
+        for (int c = first; c < end; c++) {
             char text[32] = "-";
             int marked = c == RAYT_CONSTANT && r->spheres > TABLE && r->seconds[c] > 0;
             if (r->seconds[c] > 0)
@@ -432,11 +506,13 @@ static void print_table(const job *j, const row *rows, int count)
             const char *star = marked ? "*" : c == RAYT_CONSTANT ? " " : "";
             printf(" %10s%s", r->wrong[c] ? "WRONG" : text, star);
         }
-        int best = fastest(r);
+        int best = fastest(r, first, end);
         printf("  %-9s %10.1f\n", column_name(best),
                (double)j->o.width * j->o.height / r->seconds[best] * 1e-6);
     }
-    printf("Mrays/s: million rays, that is pixels, per second by the fastest.\n");
+    printf(first == TRACED ? "Mrays/s: million pixels per second by the fastest; each has up to 4 "
+                             "rays, and those to the sun.\n"
+                           : "Mrays/s: million rays, that is pixels, per second by the fastest.\n");
     if (passes)
         printf("*: in passes of %d spheres, what constant memory holds of them here "
                "(RAYT_MAX_CONST),\n"
@@ -464,6 +540,26 @@ static const row *largest_with(const row *rows, int count, int most, int a, int 
         if (rows[n].spheres <= most && rows[n].seconds[a] > 0 && rows[n].seconds[b] > 0)
             return &rows[n];
     return NULL;
+}
+
+/* A camera's rays. What the ratios are, is said; why, is left to figures of a GPU. */
+static void explain_traced(const row *rows, int count)
+{
+    static const int pairs[][2] = {{TRACED + 1, TRACED},
+                                   {TRACED + 2, TRACED},
+                                   {TRACED + 3, TRACED}};
+    printf("\nA camera's rays: every ray still asks for every sphere, so that the lanes of a warp "
+           "walk\nthrough them together. But lanes whose ray has found the shadow wait for the "
+           "others.\n");
+    for (int n = 0; n < 3; n++) {
+        const row *r = largest_with(rows, count, INT_MAX, pairs[n][0], pairs[n][1]);
+        if (r) compare(r, pairs[n][0], pairs[n][1], "", "", "");
+    }
+    const row *r = largest_with(rows, count, INT_MAX, TRACED + 4, TRACED);
+    if (r)
+        printf("A tree, which asks for few of %d spheres: %.1f times as fast as global; the time "
+               "to build\nit is not in the table.\n",
+               r->spheres, r->seconds[TRACED] / r->seconds[TRACED + 4]);
 }
 
 static void explain(const job *j, const row *rows, int count)
@@ -547,14 +643,16 @@ static void print_csv(const job *j, const row *rows, int count, const cudaDevice
         for (int c = 0; c < COLUMNS; c++) {
             const row *r = &rows[n];
             double rays = (double)j->o.width * j->o.height;
+            const char *kind = c >= TRACED ? "camera_" : "";
             if (!(r->seconds[c] > 0)) continue;
             fprintf(csv,
-                    "raytrace/%s/%d,%d,%s,%d,%d,%.6f,ms,%.6g,%.6g,%d,%llu,\"%s\",%.6f,%.6f,"
+                    "raytrace/%s%s/%d,%d,%s%s,%d,%d,%.6f,ms,%.6g,%.6g,%d,%llu,\"%s\",%.6f,%.6f,"
                     "%.6f\n",
-                    column_name(c), r->spheres, r->spheres, column_name(c), j->o.width, j->o.height,
-                    r->seconds[c] * 1e3, rays / r->seconds[c], rays * r->spheres / r->seconds[c],
-                    !r->wrong[c], j->o.seed, c == CPU ? "CPU" : device->name,
-                    r->around[c].least * 1e3, r->around[c].mean * 1e3, r->around[c].most * 1e3);
+                    kind, column_name(c), r->spheres, r->spheres, kind, column_name(c), j->o.width,
+                    j->o.height, r->seconds[c] * 1e3, rays / r->seconds[c],
+                    rays * r->spheres / r->seconds[c], !r->wrong[c], j->o.seed,
+                    c == CPU || c == TRACED_CPU ? "CPU" : device->name, r->around[c].least * 1e3,
+                    r->around[c].mean * 1e3, r->around[c].most * 1e3);
         }
 }
 
@@ -565,12 +663,15 @@ static int set_up(job *j, int most)
     j->host = (rayt_sphere *)malloc(scene);
     j->image = (unsigned char *)malloc(bytes);
     j->expected = (unsigned char *)malloc(bytes);
-    if (!j->host || !j->image || !j->expected) {
+    j->materials = (rayt_material *)malloc(sizeof *j->materials * (size_t)most);
+    if (!j->materials || !j->host || !j->image || !j->expected) {
         fprintf(stderr, "raytrace: no host memory for %.2f GB\n",
                 ((double)scene + 2 * (double)bytes) * 1e-9);
         return 0;
     }
-    return succeeded(cudaMalloc((void **)&j->spheres, scene), "device memory for the spheres") &&
+    return succeeded(cudaMalloc((void **)&j->device_materials, sizeof *j->materials * (size_t)most),
+                     "device memory for the materials") &&
+           succeeded(cudaMalloc((void **)&j->spheres, scene), "device memory for the spheres") &&
            succeeded(cudaMalloc((void **)&j->device_image, bytes), "device memory for the image");
 }
 
@@ -579,6 +680,9 @@ static void release(job *j)
     free(j->host);
     free(j->image);
     free(j->expected);
+    free(j->materials);
+    (void)rayt_tree_free(&j->tree);
+    cudaFree(j->device_materials);
     cudaFree(j->spheres);
     cudaFree(j->device_image);
 }
@@ -616,8 +720,10 @@ int main(int count, char **words)
     else
         for (int n = FIRST; n <= LAST && good; n *= 2) good = add_row(&j, &rows[row_count++], n);
     if (good) {
-        print_table(&j, rows, row_count);
+        print_table(&j, rows, row_count, 0);
         explain(&j, rows, row_count);
+        print_table(&j, rows, row_count, TRACED);
+        if (!ON_CPU) explain_traced(rows, row_count);
         for (int n = 0; n < row_count; n++)
             for (int c = 0; c < COLUMNS; c++) passed &= !rows[n].wrong[c];
         if (o->preview || is_terminal(stdout)) {

@@ -100,7 +100,7 @@ check "overlap: too many streams" refuses 2 "from 1 to 8" "$program" --streams 9
 program=$work/raytrace small=(--width 48 --height 40 --out "$work/scene")
 pictures() { [ -s "$work/scene.png" ] && [ -s "$work/scene.ppm" ] && ! find "$work" -name '*.part' -o -name '*.tmp' | grep .; }
 check "raytrace: a table of 16 to 2048 spheres" passes '^ +2048( +[0-9.]+){3}\*?( +[0-9.]+){3} ' "$program" "${small[@]}" --csv "$work/r.csv"
-check "raytrace: CSV" csv "$work/r.csv" 48 15
+check "raytrace: CSV" csv "$work/r.csv" 96 15
 check "raytrace: its pictures, and no half of one" pictures
 # The picture by default is one of spheres: colours change at their edges, more often than within them.
 edges() {
@@ -114,6 +114,9 @@ check "raytrace --spheres, --seed, --no-cpu" passes 'against the first kernel' "
 check "raytrace --memory" passes '^ +7 +- +- +- +[0-9.]+ +- +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory shared
 check "raytrace --preview" passes '▀|▄|48;2;' "$program" "${small[@]}" --spheres 9 --preview
 check "raytrace: a full disk" full_disk "$work/full.csv" "$program" "${small[@]}" --spheres 5
+check "raytrace: a camera's rays by every kind of memory" passes '^ +9( +[0-9.]+){6}  [a-zC]' "$program" "${small[@]}" --spheres 9
+check "raytrace: none of them is wrong" lines WRONG 0
+check "raytrace --memory tree: one table" passes '^ +7 +- +- +- +- +[0-9.]+ +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory tree
 check "raytrace: a memory that is none" refuses 2 "global, readonly" "$program" --memory fast
 check "raytrace: no width" refuses 2 "from 1 to" "$program" --width 0
 check "raytrace: pictures that cannot be written" refuses 2 "/none/x.png" "$program" --width 8 --height 8 --spheres 1 --out /none/x

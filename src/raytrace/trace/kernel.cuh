@@ -22,7 +22,7 @@
 
    What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
    instructions apart from its tests. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
     enum { EDGE = RAYT__TRACE_EDGE };
