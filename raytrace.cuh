@@ -2239,8 +2239,10 @@ static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_vie
         rayt__met met = rayt__meet(here, &ray, most, at);
         while (met.spheres != 0) {
             unsigned place = rayt__next_sphere(&met);
-            float hit;
-            if (!rayt_hit(ray, rayt__load_ball(tree.balls + place), &hit)) continue;
+            float4 ball = rayt__load_ball(tree.balls + place);
+            float b, discriminant, hit;
+            if (!rayt_passes(ray, ball, &b, &discriminant)) continue;
+            if (!rayt_root(ray, ball, b, discriminant, &hit)) continue;
             int index = tree.indices[place];
             if (!rayt_before(hit, index, ray.t_max, found)) continue;
             ray.t_max = hit;
