@@ -886,7 +886,7 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
-    int count;    /* spheres of the last build */
+    int count;    /* spheres of the last build; -1: it has failed */
     int on_host;  /* built by rayt_build_host */
     int device;   /* the one that was current when it was built */
 } rayt_tree;
@@ -912,7 +912,8 @@ typedef struct RAYT_ALIGN rayt_ball {
    have moved, or of another count: memory is kept and grows where it must. The stream is waited for
    only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
    tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
-   Errors: RAYT_ERROR_ARGUMENT, _MEMORY (the tree is then empty), _DEVICE, _CUDA. */
+   Errors: RAYT_ERROR_ARGUMENT; _MEMORY, _DEVICE, _CUDA, after which questions are refused until a
+   build succeeds. */
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
                                 rayt_stream stream);
 
@@ -1971,8 +1972,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT__PLANE      0x47000000u         /* the bits of 32768 */
 #define RAYT__LONGER     1.9073486328125e-6f /* 2^-19 */
 
-/* Hosts' compilers have other words for it. */
-#ifdef __CUDA_ARCH__
+/* Hosts' compilers have other words for it. nvcc would unroll these loops without one, too. */
+#if defined(__CUDA_ARCH__) && !defined(_MSC_VER)
 #define RAYT__UNROLL _Pragma("unroll")
 #else
 #define RAYT__UNROLL
@@ -4692,7 +4693,7 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
         status = rayt__launch_build(&w, scratch.memory, stream);
         status = rayt__scratch_free(&scratch, stream, status);
     }
-    if (tree->memory == NULL) tree->count = 0;
+    if (status != RAYT_OK) tree->count = -1; /* what is there is no tree: nobody may walk in it */
     return rayt__end(before, status);
 }
 
@@ -4854,7 +4855,7 @@ static inline rayt_status rayt__check_array(const char *name, const void *array,
 static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
 {
     if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
-    if (tree->memory == NULL)
+    if (tree->memory == NULL || tree->count < 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
     return RAYT_OK;

@@ -37,8 +37,8 @@
 #define RAYT__PLANE      0x47000000u         /* the bits of 32768 */
 #define RAYT__LONGER     1.9073486328125e-6f /* 2^-19 */
 
-/* Hosts' compilers have other words for it. */
-#ifdef __CUDA_ARCH__
+/* Hosts' compilers have other words for it. nvcc would unroll these loops without one, too. */
+#if defined(__CUDA_ARCH__) && !defined(_MSC_VER)
 #define RAYT__UNROLL _Pragma("unroll")
 #else
 #define RAYT__UNROLL
