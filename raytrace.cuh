@@ -886,7 +886,7 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
-    int count;    /* spheres of the last build */
+    int count;    /* spheres of the last build; -1: it has failed */
     int on_host;  /* built by rayt_build_host */
     int device;   /* the one that was current when it was built */
 } rayt_tree;
@@ -912,7 +912,8 @@ typedef struct RAYT_ALIGN rayt_ball {
    have moved, or of another count: memory is kept and grows where it must. The stream is waited for
    only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
    tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
-   Errors: RAYT_ERROR_ARGUMENT, _MEMORY (the tree is then empty), _DEVICE, _CUDA. */
+   Errors: RAYT_ERROR_ARGUMENT; _MEMORY, _DEVICE, _CUDA, after which questions are refused until a
+   build succeeds. */
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
                                 rayt_stream stream);
 
@@ -1945,7 +1946,8 @@ RAYT_KERNEL void __launch_bounds__(256)
                      bit 24 + k: child k is a node       instead of 24
               4      the first child that is a node      these lie together in the order of k,
               5      the first sphere                    and so do the spheres of all leaves
-              6, 7   a byte a child: a leaf's spheres, number * 32 + offset; else 0
+              6      bit 4 k + n: child k is a leaf with more than n spheres
+              7      RAYT__PLANE: as a constant in code it would take an instruction a plane
               8..13  low planes of x, y, z, 8 bytes each
               14..19 high planes
 
@@ -1960,16 +1962,18 @@ RAYT_KERNEL void __launch_bounds__(256)
    bits is 32768 + byte, without a conversion. Three roundings of numbers up to 33023 |s| and some of
    base, contracted or not, are wrong by at most 2^-7 |s| + 4.1 u |base|. A plane at t has
    |base| <= |t| + 256 |s|. So 2^-6 |s| is added outwards, and what remains is relative: a plane of a
-   node is at most 8 u |t| farther in than an own plane inside of it. Exits are lengthened by
-   2^-19 = 32 u: 8 u for either plane, 8 u that HIT adds, and the rest for the products of these.
-   Then no interval misses one that it should contain, and none begins beyond a t in it. */
+   node is at most 8 u |t| farther in than an own plane inside of it. 2^-19 = 32 u of base are added
+   to exits, and of the best hit so far to that: for 8 u on either side, 8 u that HIT adds, and the
+   products of these. Then no interval misses one that it should contain, and none begins beyond a t
+   in it. Where |base| is below 0.9 |t|, |s| is above |t| / 2560, and 2^-6 |s| is more than all that. */
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+#define RAYT__PLANE      0x47000000u         /* the bits of 32768 */
+#define RAYT__LONGER     1.9073486328125e-6f /* 2^-19 */
 
-/* Hosts' compilers have other words for it. */
-#ifdef __CUDA_ARCH__
+/* Hosts' compilers have other words for it. nvcc would unroll these loops without one, too. */
+#if defined(__CUDA_ARCH__) && !defined(_MSC_VER)
 #define RAYT__UNROLL _Pragma("unroll")
 #else
 #define RAYT__UNROLL
@@ -2022,13 +2026,13 @@ static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
 #endif
 }
 
-/* 32768 + byte k of a word. */
-static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k)
+/* 32768 + byte k of a word; `plane` is RAYT__PLANE. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k, unsigned plane)
 {
 #ifdef __CUDA_ARCH__
-    return rayt__float_of(__byte_perm(word, 0x47000000u, 0x7404u | (unsigned)k << 4));
+    return rayt__float_of(__byte_perm(word, plane, 0x7404u | (unsigned)k << 4));
 #else
-    return 32768.0f + (float)(word >> 8 * k & 255);
+    return rayt__float_of(plane | (word >> 8 * k & 255) << 8);
 #endif
 }
 
@@ -2050,11 +2054,20 @@ static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *
 #endif
 }
 
-/* The children that a test of a node has met: bit k for child k, and the spheres of leaves, counted
-   from the node's first. `all`: the children that are nodes, met or not. */
+/* What a test of a node has met: bit k for child k, if that is a node, bit 4 k + n for sphere n of
+   child k, if that is a leaf. `all`, `leaves`: the same for all children. `node`, `sphere`: the first. */
 typedef struct rayt__met {
-    unsigned children, spheres, all;
+    unsigned children, spheres, all, leaves, node, sphere;
 } rayt__met;
+
+/* Where the next sphere that is met lies among all; takes it from those that are met. */
+static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(rayt__met *met)
+{
+    unsigned rest = met->spheres & (met->spheres - 1);
+    unsigned before = (met->spheres ^ rest) - 1;
+    met->spheres = rest;
+    return met->sphere + (unsigned)rayt__ones(met->leaves & before);
+}
 
 /* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
 typedef struct rayt__axis {
@@ -2068,14 +2081,13 @@ static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned ori
     float base = (rayt__float_of(origin) - from) * inverse;
     axis.scale = rayt__float_of((e & 255) << 23) * inverse;
     float out = fabsf(axis.scale) * 0.015625f; /* 2^-6 */
-    base -= 32768.0f * axis.scale;
-    axis.enter = base - out;
-    axis.exit = base + out;
+    axis.enter = base - 32768.0f * axis.scale - out;
+    axis.exit = base - 32768.0f * axis.scale + (out + fabsf(base) * RAYT__LONGER);
     return axis;
 }
 
-/* The children of a node that a ray meets between t_min and `most`; at[k] is where it enters the box
-   of child k. */
+/* The children of a node that a ray meets between t_min and `most`, which is 2^-19 of itself beyond
+   where it is to end. at[k] is where it enters the box of child k. */
 static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
                                                                 const rayt_unit_ray *ray,
                                                                 float most, float *at)
@@ -2085,7 +2097,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
     rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
-    rayt__met met = {0, 0, a.w >> 24};
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
     RAYT__UNROLL
     for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
         unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
@@ -2093,35 +2105,34 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
         unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
         unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
         unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
-        unsigned leaves = half ? b.w : b.z;
         RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
-            float enter = rayt__plane(near_x, k) * x.scale + x.enter;
-            float exit = rayt__plane(far_x, k) * x.scale + x.exit;
-            enter = fmaxf(enter, rayt__plane(near_y, k) * y.scale + y.enter);
-            exit = fminf(exit, rayt__plane(far_y, k) * y.scale + y.exit);
-            enter = fmaxf(enter, rayt__plane(near_z, k) * z.scale + z.enter);
-            exit = fminf(exit, rayt__plane(far_z, k) * z.scale + z.exit);
+            float enter = rayt__plane(near_x, k, b.w) * x.scale + x.enter;
+            float exit = rayt__plane(far_x, k, b.w) * x.scale + x.exit;
+            enter = fmaxf(enter, rayt__plane(near_y, k, b.w) * y.scale + y.enter);
+            exit = fminf(exit, rayt__plane(far_y, k, b.w) * y.scale + y.exit);
+            enter = fmaxf(enter, rayt__plane(near_z, k, b.w) * z.scale + z.enter);
+            exit = fminf(exit, rayt__plane(far_z, k, b.w) * z.scale + z.exit);
             enter = fmaxf(enter, ray->t_min);
             exit = fminf(exit, most);
             at[4 * half + k] = enter;
-            if (enter <= exit * RAYT__LONGER) {
-                unsigned leaf = leaves >> 8 * k & 255;
+            if (enter <= exit) {
                 met.children |= 1u << (4 * half + k);
-                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+                met.spheres |= 15u << 4 * (4 * half + k);
             }
         }
     }
     met.children &= met.all;
+    met.spheres &= b.z;
     return met;
 }
 
 /* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
 static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
-                                                              unsigned high, int k)
+                                                              unsigned high, int k, unsigned plane)
 {
-    float gap = fmaxf(rayt__plane(low, k) * axis.scale + axis.enter,
-                      -(rayt__plane(high, k) * axis.scale + axis.exit));
+    float gap = fmaxf(rayt__plane(low, k, plane) * axis.scale + axis.enter,
+                      -(rayt__plane(high, k, plane) * axis.scale + axis.exit));
     return fmaxf(gap, 0);
 }
 
@@ -2136,23 +2147,22 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
     rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
-    rayt__met met = {0, 0, a.w >> 24};
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
     RAYT__UNROLL
     for (int half = 0; half < 2; half++) {
-        unsigned leaves = half ? b.w : b.z;
         RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
-            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
-            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);
-            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k);
+            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k, b.w);
+            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k, b.w);
+            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k, b.w);
             if (gx * gx + gy * gy + gz * gz <= reach) {
-                unsigned leaf = leaves >> 8 * k & 255;
                 met.children |= 1u << (4 * half + k);
-                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+                met.spheres |= 15u << 4 * (4 * half + k);
             }
         }
     }
     met.children &= met.all;
+    met.spheres &= b.z;
     return met;
 }
 #endif
@@ -2194,11 +2204,10 @@ static __host__ __device__ __forceinline__ unsigned rayt__next(rayt__group *grou
     return group->first + (unsigned)rayt__ones(masks >> 8 & ((1u << child) - 1));
 }
 
-/* Are there children of this entry to be seen, with a hit that can be before the best one? */
-static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group group, float best)
+/* Are there children of this entry to be seen, which begin before `most`? */
+static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group group, float most)
 {
-    return (group.masks & 255) != 0 &&
-           rayt__float_of(group.masks & 0xffff0000u) <= best * RAYT__LONGER;
+    return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
 /* Where the ray enters the first of some children, rounded down to 16 bits, which are the upper ones
@@ -2223,34 +2232,39 @@ static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_vie
     unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
     unsigned node = 0;
     int levels = 0, found = -1;
+    float most = ray.t_max + ray.t_max * RAYT__LONGER;
     if (ray.t_max < 0) return -1;
     for (;;) {
         const uint4 *here = tree.nodes + (size_t)node * 5;
         float at[RAYT__WIDTH];
-        rayt__met met = rayt__meet(here, &ray, ray.t_max, at);
-        uint4 begins = rayt__load(here + 1); /* the first child, the first sphere */
-        for (; met.spheres != 0; met.spheres &= met.spheres - 1) {
-            unsigned place = begins.y + (unsigned)rayt__lowest(met.spheres);
-            float hit;
-            if (!rayt_hit(ray, rayt__load_ball(tree.balls + place), &hit)) continue;
+        rayt__met met = rayt__meet(here, &ray, most, at);
+        while (met.spheres != 0) {
+            unsigned place = rayt__next_sphere(&met);
+            float4 ball = rayt__load_ball(tree.balls + place);
+            float b, discriminant, hit;
+            if (!rayt_passes(ray, ball, &b, &discriminant)) continue;
+            if (!rayt_root(ray, ball, b, discriminant, &hit)) continue;
             int index = tree.indices[place];
             if (!rayt_before(hit, index, ray.t_max, found)) continue;
             ray.t_max = hit;
+            most = hit + hit * RAYT__LONGER;
             found = index;
             if (any) break;
         }
         if (any && found >= 0) break;
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
-            unsigned child = (unsigned)rayt__lowest(rayt__in_order(met.children, octant)) ^ octant;
-            unsigned rest = met.children & ~(1u << child);
-            group.first = begins.x;
-            group.masks = rayt__least(at, rest) | met.all << 8 | rayt__in_order(rest, octant);
-            node = begins.x + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
+            unsigned order = rayt__in_order(met.children, octant);
+            unsigned child = (unsigned)rayt__lowest(order) ^ octant;
+            group.first = met.node;
+            group.masks = met.all << 8 | (order & (order - 1));
+            if ((order & (order - 1)) != 0)
+                group.masks |= rayt__least(at, met.children & ~(1u << child));
+            node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
             continue;
         }
-        while (!rayt__worthwhile(group, ray.t_max) && levels > 0) group = waiting[--levels];
-        if (!rayt__worthwhile(group, ray.t_max)) break;
+        while (!rayt__worthwhile(group, most) && levels > 0) group = waiting[--levels];
+        if (!rayt__worthwhile(group, most)) break;
         node = rayt__next(&group, octant);
     }
     *t = ray.t_max;
@@ -2281,20 +2295,20 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
     point.x = rayt_not_tiny(point.x);
     point.y = rayt_not_tiny(point.y);
     point.z = rayt_not_tiny(point.z);
-    float reach = rayt_reach(point.w) * RAYT__LONGER;
+    float reach = rayt_reach(point.w);
+    reach += reach * RAYT__LONGER;
     for (;;) {
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
-        unsigned first = rayt__load(here + 1).y;
-        for (; met.spheres != 0; met.spheres &= met.spheres - 1) {
-            unsigned place = first + (unsigned)rayt__lowest(met.spheres);
+        while (met.spheres != 0) {
+            unsigned place = rayt__next_sphere(&met);
             if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
             rayt__insert(list, count, capacity, tree.indices[place]);
             count++;
         }
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
-            group.first = rayt__load(here + 1).x;
+            group.first = met.node;
             group.masks = met.all << 8 | met.children;
         } else if ((group.masks & 255) == 0) {
             if (levels == 0) break;
@@ -2408,16 +2422,17 @@ static __host__ __device__ __forceinline__ unsigned long long rayt__spread(unsig
 
 static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, float low, float scale)
 {
-    return (unsigned)fminf(fmaxf((centre - low) * scale, 0), RAYT__CELLS - 1);
+    return (unsigned)fminf(fmaxf(rayt_mul(rayt_sub(centre, low), scale), 0), RAYT__CELLS - 1);
 }
 
-/* The code of a ball in the box of all centres. */
+/* The code of a ball in the box of all centres. Here and where the widest is opened rounding is
+   written out, so that every device and the host make the same tree, but for the order of nodes. */
 static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
 {
     if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
     float side =
         fmaxf(all.high_x - all.low_x, fmaxf(all.high_y - all.low_y, all.high_z - all.low_z));
-    float scale = side > 0 ? RAYT__CELLS / side : 0;
+    float scale = side > 0 ? rayt_div(RAYT__CELLS, side) : 0;
     return rayt__spread(rayt__cell(ball.x, all.low_x, scale)) |
            rayt__spread(rayt__cell(ball.y, all.low_y, scale)) << 1 |
            rayt__spread(rayt__cell(ball.z, all.low_z, scale)) << 2;
@@ -2491,9 +2506,10 @@ static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build 
         for (int k = 0; k < c->many; k++) {
             int size = rayt__size(c->range[k]);
             rayt__box box = c->box[k];
-            float x = box.high_x - box.low_x, y = box.high_y - box.low_y;
-            float z = box.high_z - box.low_z;
-            float worth = level < RAYT__AREA_LEVELS ? x * y + y * z + z * x : (float)size;
+            float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
+            float z = rayt_sub(box.high_z, box.low_z), worth = (float)size;
+            if (level < RAYT__AREA_LEVELS)
+                worth = rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
             if (size == 1 || worth <= most) continue;
             most = worth;
             widest = k;
@@ -2584,6 +2600,7 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
     words[3] = ex | ey << 8 | ez << 16;
     words[4] = (unsigned)node;
     words[5] = (unsigned)sphere;
+    words[7] = RAYT__PLANE;
     int offset = 0;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
         if (at[slot] < 0) continue;
@@ -2594,7 +2611,7 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
             words[3] |= 1u << (24 + slot);
             build->ranges[node++] = range;
         } else {
-            words[6 + word] |= (unsigned)(size * 32 + offset) << shift;
+            words[6] |= ((1u << size) - 1) << 4 * slot;
             for (int i = 0; i < size; i++, offset++) {
                 int index = build->order[range.first + i];
                 build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);
@@ -4679,7 +4696,7 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
         status = rayt__launch_build(&w, scratch.memory, stream);
         status = rayt__scratch_free(&scratch, stream, status);
     }
-    if (tree->memory == NULL) tree->count = 0;
+    if (status != RAYT_OK) tree->count = -1; /* what is there is no tree: nobody may walk in it */
     return rayt__end(before, status);
 }
 
@@ -4841,7 +4858,7 @@ static inline rayt_status rayt__check_array(const char *name, const void *array,
 static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
 {
     if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
-    if (tree->memory == NULL)
+    if (tree->memory == NULL || tree->count < 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
     return RAYT_OK;

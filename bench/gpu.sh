@@ -94,6 +94,7 @@ if wants rays; then
     build raytrace demos/raytrace.cu -arch=native &
     build rays bench/rays.cu -arch=native &
     build raytrace_fast tests/raytrace.cu -arch=native -use_fast_math &
+    build tree_fast tests/tree.cu -arch=native -use_fast_math &
     build trace_fast tests/trace.cu -arch=native -use_fast_math &
     build weekend demos/weekend.cu -arch=native &
 fi
@@ -190,6 +191,7 @@ if wants sanitizer; then
     # its test of running out of memory is meant to make cudaMalloc fail
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
+    for tool in memcheck racecheck synccheck; do sanitize $tool build/test/tree.gpu; done
     # from host memory: matrices of 300 at most; it plants no failures on a GPU, but asks for what fails
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu --keep-device
 fi
@@ -372,7 +374,7 @@ fi
 
 if wants rays; then
     step "rays"
-    for name in raytrace trace; do
+    for name in raytrace trace tree; do
         $work/${name}_fast >$work/one.txt 2>&1 || fault ${name}_fast
         printf 'tests/%s.cu with -use_fast_math: %s passed, %s failed\n' $name \
             "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)"

@@ -36,11 +36,10 @@ static __host__ __device__ __forceinline__ unsigned rayt__next(rayt__group *grou
     return group->first + (unsigned)rayt__ones(masks >> 8 & ((1u << child) - 1));
 }
 
-/* Are there children of this entry to be seen, with a hit that can be before the best one? */
-static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group group, float best)
+/* Are there children of this entry to be seen, which begin before `most`? */
+static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group group, float most)
 {
-    return (group.masks & 255) != 0 &&
-           rayt__float_of(group.masks & 0xffff0000u) <= best * RAYT__LONGER;
+    return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
 /* Where the ray enters the first of some children, rounded down to 16 bits, which are the upper ones
@@ -65,34 +64,39 @@ static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_vie
     unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
     unsigned node = 0;
     int levels = 0, found = -1;
+    float most = ray.t_max + ray.t_max * RAYT__LONGER;
     if (ray.t_max < 0) return -1;
     for (;;) {
         const uint4 *here = tree.nodes + (size_t)node * 5;
         float at[RAYT__WIDTH];
-        rayt__met met = rayt__meet(here, &ray, ray.t_max, at);
-        uint4 begins = rayt__load(here + 1); /* the first child, the first sphere */
-        for (; met.spheres != 0; met.spheres &= met.spheres - 1) {
-            unsigned place = begins.y + (unsigned)rayt__lowest(met.spheres);
-            float hit;
-            if (!rayt_hit(ray, rayt__load_ball(tree.balls + place), &hit)) continue;
+        rayt__met met = rayt__meet(here, &ray, most, at);
+        while (met.spheres != 0) {
+            unsigned place = rayt__next_sphere(&met);
+            float4 ball = rayt__load_ball(tree.balls + place);
+            float b, discriminant, hit;
+            if (!rayt_passes(ray, ball, &b, &discriminant)) continue;
+            if (!rayt_root(ray, ball, b, discriminant, &hit)) continue;
             int index = tree.indices[place];
             if (!rayt_before(hit, index, ray.t_max, found)) continue;
             ray.t_max = hit;
+            most = hit + hit * RAYT__LONGER;
             found = index;
             if (any) break;
         }
         if (any && found >= 0) break;
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
-            unsigned child = (unsigned)rayt__lowest(rayt__in_order(met.children, octant)) ^ octant;
-            unsigned rest = met.children & ~(1u << child);
-            group.first = begins.x;
-            group.masks = rayt__least(at, rest) | met.all << 8 | rayt__in_order(rest, octant);
-            node = begins.x + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
+            unsigned order = rayt__in_order(met.children, octant);
+            unsigned child = (unsigned)rayt__lowest(order) ^ octant;
+            group.first = met.node;
+            group.masks = met.all << 8 | (order & (order - 1));
+            if ((order & (order - 1)) != 0)
+                group.masks |= rayt__least(at, met.children & ~(1u << child));
+            node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
             continue;
         }
-        while (!rayt__worthwhile(group, ray.t_max) && levels > 0) group = waiting[--levels];
-        if (!rayt__worthwhile(group, ray.t_max)) break;
+        while (!rayt__worthwhile(group, most) && levels > 0) group = waiting[--levels];
+        if (!rayt__worthwhile(group, most)) break;
         node = rayt__next(&group, octant);
     }
     *t = ray.t_max;
@@ -123,20 +127,20 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
     point.x = rayt_not_tiny(point.x);
     point.y = rayt_not_tiny(point.y);
     point.z = rayt_not_tiny(point.z);
-    float reach = rayt_reach(point.w) * RAYT__LONGER;
+    float reach = rayt_reach(point.w);
+    reach += reach * RAYT__LONGER;
     for (;;) {
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
-        unsigned first = rayt__load(here + 1).y;
-        for (; met.spheres != 0; met.spheres &= met.spheres - 1) {
-            unsigned place = first + (unsigned)rayt__lowest(met.spheres);
+        while (met.spheres != 0) {
+            unsigned place = rayt__next_sphere(&met);
             if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
             rayt__insert(list, count, capacity, tree.indices[place]);
             count++;
         }
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
-            group.first = rayt__load(here + 1).x;
+            group.first = met.node;
             group.masks = met.all << 8 | met.children;
         } else if ((group.masks & 255) == 0) {
             if (levels == 0) break;
