@@ -528,6 +528,7 @@ quick_tests() {
         matmul | multigpu | outofcore | overlap | matmul_mpi) arguments=96 ;;
         ladder | prepared) arguments="48 40 32" ;;
         raytrace) arguments="--width 64 --height 48 --spheres 20 --out build/test/scene" ;;
+        million) arguments="--spheres 500 --width 48 --height 27 --out build/test/million" ;;
         weekend) arguments="--width 64 --height 36 --samples 2 --out build/test/weekend.png" ;;
         *) arguments= ;;
         esac

@@ -22,7 +22,8 @@
 #                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
 #                  what is predicted for GeForce
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
-#   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
+#   rays.csv       bench/rays.cu; fast_math.txt: the tests of rays built with -use_fast_math
+#   raytrace.csv, weekend.csv    the demos of these names
 #   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
 #   memory_counters.csv   what the demos have computed, counted by Nsight Compute where it is installed
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
@@ -93,6 +94,9 @@ if wants rays; then
     build raytrace demos/raytrace.cu -arch=native &
     build rays bench/rays.cu -arch=native &
     build raytrace_fast tests/raytrace.cu -arch=native -use_fast_math &
+    build tree_fast tests/tree.cu -arch=native -use_fast_math &
+    build trace_fast tests/trace.cu -arch=native -use_fast_math &
+    build weekend demos/weekend.cu -arch=native &
 fi
 if wants gemm || wants fp64; then
     build gemm_cublas bench/gemm.cu "${architecture[@]}" -lcublas -lcublasLt &
@@ -187,6 +191,7 @@ if wants sanitizer; then
     # its test of running out of memory is meant to make cudaMalloc fail
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
+    for tool in memcheck racecheck synccheck; do sanitize $tool build/test/tree.gpu; done
     # from host memory: matrices of 300 at most; it plants no failures on a GPU, but asks for what fails
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu --keep-device
 fi
@@ -369,13 +374,18 @@ fi
 
 if wants rays; then
     step "rays"
-    $work/raytrace_fast >$work/one.txt 2>&1 || fault raytrace_fast
-    printf 'tests/raytrace.cu with -use_fast_math: %s passed, %s failed\n' \
-        "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)" | tee "$out/fast_math.txt"
+    for name in raytrace trace tree; do
+        $work/${name}_fast >$work/one.txt 2>&1 || fault ${name}_fast
+        printf 'tests/%s.cu with -use_fast_math: %s passed, %s failed\n' $name \
+            "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)"
+    done >"$out/fast_math.txt"
+    cat "$out/fast_math.txt"
     show rays $work/rays --csv "$out/rays.csv"
     grep -E 'spheres|lab global|  global|constant|culled|agree' $work/one.txt
-    show raytrace $work/raytrace --out $work/raytrace
+    show raytrace $work/raytrace --out $work/raytrace --csv "$out/raytrace.csv"
     tail -n 3 $work/one.txt
+    show weekend $work/weekend --out $work/weekend.png --csv "$out/weekend.csv"
+    cat $work/one.txt
 fi
 
 if wants memory; then

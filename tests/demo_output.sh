@@ -37,6 +37,10 @@ for source in demos/*.cu; do
         build "$demo" "$source"
         options+=("$demo --width 8 --height 8 --samples 1 --out $work/weekend.png")
         ;;
+    million)
+        build "$demo" "$source"
+        options+=("$demo --width 8 --height 8 --spheres 50 --frames 1 --out $work/million")
+        ;;
     ladder)
         build "$demo" "$source"
         options+=("$demo 24 20 16")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demos/outofcore.cu, multigpu.cu, overlap.cu, raytrace.cu and weekend.cu on the CPU runner: what they
-# print, their files, what they refuse.
+# demos/outofcore.cu, multigpu.cu, overlap.cu, raytrace.cu, weekend.cu and million.cu on the CPU runner:
+# what they print, their files, what they refuse.
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
@@ -136,4 +136,18 @@ done
 check "weekend: a file that cannot be written" refuses 2 "cannot write '/none/x.csv'" "$program" --csv /none/x.csv
 check "weekend: a picture that cannot be written" refuses 2 "cannot write /none/x.png" "$program" --width 8 --height 8 --samples 1 --out /none/x.png
 check "weekend without a device" env CUCC_DEVICES=0 bash -c "! $program"
+
+program=$work/million small=(--spheres 300 --width 40 --height 24 --frames 2 --out "$work/million")
+check "million builds" cpu/cucc -O1 -Xcompiler -Wall,-Wextra,-Werror demos/million.cu -o "$program"
+check "million: two frames, both compared" passes '^ +1 .* ok$' "$program" "${small[@]}" --csv "$work/m.csv"
+check "million: CSV" csv "$work/m.csv" 2 8
+frames_differ() { [ -s "$work/million_000.png" ] && [ -s "$work/million_001.png" ] && ! cmp "$work/million_000.png" "$work/million_001.png"; }
+check "million: spheres have moved" frames_differ
+check "million --samples, --seed" passes '^ +0 .* ok$' "$program" "${small[@]}" --samples 3 --seed 5
+for refused in "--frames 0" "--spheres x" "--width 0" "--out" "--csv --help" 5; do
+    # shellcheck disable=SC2086
+    check "million $refused: refused with a sentence" refuses 2 "^million: .*see --help" "$program" $refused
+done
+check "million: a picture that cannot be written" refuses 2 "cannot write /none/x_000.png" "$program" "${small[@]}" --out /none/x
+check "million without a device" env CUCC_DEVICES=0 bash -c "! $program"
 tap_done

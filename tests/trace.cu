@@ -204,6 +204,9 @@ static void kinds_of_memory(void)
     bring_forward(MOST);
     agrees("beyond the constant table", &scene, &camera, &quality, 24, 18);
     scene = random_scene(40);
+    quality.samples = 17;
+    agrees("many samples, small tiles", &scene, &camera, &quality, 19, 13);
+    quality.samples = 1;
     camera.field_of_view = 0;
     agrees("parallel", &scene, &camera, &quality, 20, 14);
     camera.aperture = 2, camera.focus_distance = 9;

@@ -233,14 +233,16 @@ static void visit(rayt__tree_view view, unsigned node, int depth, const double (
     }
     if (depth > 0) memcpy(box, boxes, sizeof(double[6]) * (size_t)depth);
     for (int k = 0; k < 8; k++) {
-        unsigned leaf = w[6 + k / 4] >> k % 4 * 8 & 255, first = w[5] + (leaf & 31);
+        unsigned leaf = w[6] >> 4 * k & 15,
+                 first = w[5] + (unsigned)rayt__ones(w[6] & ((1u << 4 * k) - 1));
         for (int axis = 0; axis < 3; axis++) {
             double origin = rayt__float_of(w[axis]);
             double step = ldexp(1, (int)(w[3] >> 8 * axis & 255) - 127);
             box[depth][axis] = origin + (w[8 + 2 * axis + k / 4] >> k % 4 * 8 & 255) * step;
             box[depth][3 + axis] = origin + (w[14 + 2 * axis + k / 4] >> k % 4 * 8 & 255) * step;
         }
-        for (unsigned n = 0; n < leaf >> 5; n++) {
+        all->faults += (leaf & (leaf + 1)) != 0;
+        for (unsigned n = 0; n < (unsigned)rayt__ones(leaf); n++) {
             int index = first + n < (unsigned)all->count ? view.indices[first + n] : -1;
             if (index < 0 || index >= all->count) {
                 all->faults++;
@@ -625,6 +627,53 @@ static void bad_input(void)
     tap_ok(cudaPeekAtLastError() == cudaSuccess, "no call left an error in CUDA's record");
 }
 
+#ifdef __CUCC__
+static void plant(const char *plan)
+{
+    setenv("CUCC_FAIL", "device:1000000", 1); /* a plan begins anew only after another one */
+    cudaSetDevice(0);
+    setenv("CUCC_FAIL", plan, 1);
+}
+/* A build that fails at any of its calls says so, leaves nothing to walk in, and may be repeated. */
+static void failed_builds(void)
+{
+    enum { LAUNCHES = 22, COUNT = 40 };
+    rayt_tree tree = {}, host = {};
+    rayt_sphere *s = new_scene(CROWDED, COUNT);
+    rayt_ray ray = ray_at(s, COUNT);
+    rayt_found found;
+    char *scene = to_device(s, sizeof(rayt_sphere) * COUNT);
+    int good = 1;
+    for (int n = 1; n <= LAUNCHES + 1; n++) {
+        char plan[24];
+        snprintf(plan, sizeof plan, "launch:%d", n);
+        plant(plan);
+        rayt_status status = rayt_build(&tree, (rayt_sphere *)scene, COUNT, NULL);
+        plant("");
+        good &= n > LAUNCHES ? status == RAYT_OK
+                             : status == RAYT_ERROR_CUDA &&
+                                   strstr(rayt_last_error(), "kernel launch: too many") != NULL;
+        status = rayt_query(RAYT_ANY, &tree, &ray, 0, &found, NULL);
+        good &= status == (n > LAUNCHES ? RAYT_OK : RAYT_ERROR_ARGUMENT);
+        good &= cudaPeekAtLastError() == cudaSuccess;
+        if (!good) tap_note("launch %d: %s", n, rayt_last_error());
+    }
+    tap_ok(good, "each launch of a build fails once: it is said, and the tree is empty then");
+    must(rayt_tree_free(&tree), "rayt_tree_free");
+    plant("malloc:1");
+    rayt_status status = rayt_build(&tree, (rayt_sphere *)scene, COUNT, NULL);
+    plant("");
+    tap_ok(status == RAYT_ERROR_MEMORY && strstr(rayt_last_error(), "cudaMalloc for the tree") &&
+               tree.memory == NULL && cudaPeekAtLastError() == cudaSuccess,
+           "no memory for the tree");
+    free(s);
+    from_device(NULL, scene, sizeof(rayt_sphere) * COUNT);
+    tap_ok(agrees(CROWDED, COUNT, &tree, &host, NULL), "and then it is built");
+    must(rayt_tree_free(&tree), "rayt_tree_free");
+    must(rayt_tree_free(&host), "rayt_tree_free");
+}
+#endif
+
 int main(void)
 {
     tap_seed(49);
@@ -633,5 +682,8 @@ int main(void)
     rebuilds();
     threads();
     bad_input();
+#ifdef __CUCC__
+    failed_builds();
+#endif
     return tap_done();
 }

@@ -101,16 +101,17 @@ static __host__ __device__ __forceinline__ unsigned long long rayt__spread(unsig
 
 static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, float low, float scale)
 {
-    return (unsigned)fminf(fmaxf((centre - low) * scale, 0), RAYT__CELLS - 1);
+    return (unsigned)fminf(fmaxf(rayt_mul(rayt_sub(centre, low), scale), 0), RAYT__CELLS - 1);
 }
 
-/* The code of a ball in the box of all centres. */
+/* The code of a ball in the box of all centres. Here and where the widest is opened rounding is
+   written out, so that every device and the host make the same tree, but for the order of nodes. */
 static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
 {
     if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
     float side =
         fmaxf(all.high_x - all.low_x, fmaxf(all.high_y - all.low_y, all.high_z - all.low_z));
-    float scale = side > 0 ? RAYT__CELLS / side : 0;
+    float scale = side > 0 ? rayt_div(RAYT__CELLS, side) : 0;
     return rayt__spread(rayt__cell(ball.x, all.low_x, scale)) |
            rayt__spread(rayt__cell(ball.y, all.low_y, scale)) << 1 |
            rayt__spread(rayt__cell(ball.z, all.low_z, scale)) << 2;
@@ -184,9 +185,10 @@ static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build 
         for (int k = 0; k < c->many; k++) {
             int size = rayt__size(c->range[k]);
             rayt__box box = c->box[k];
-            float x = box.high_x - box.low_x, y = box.high_y - box.low_y;
-            float z = box.high_z - box.low_z;
-            float worth = level < RAYT__AREA_LEVELS ? x * y + y * z + z * x : (float)size;
+            float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
+            float z = rayt_sub(box.high_z, box.low_z), worth = (float)size;
+            if (level < RAYT__AREA_LEVELS)
+                worth = rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
             if (size == 1 || worth <= most) continue;
             most = worth;
             widest = k;
@@ -277,6 +279,7 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
     words[3] = ex | ey << 8 | ez << 16;
     words[4] = (unsigned)node;
     words[5] = (unsigned)sphere;
+    words[7] = RAYT__PLANE;
     int offset = 0;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
         if (at[slot] < 0) continue;
@@ -287,7 +290,7 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
             words[3] |= 1u << (24 + slot);
             build->ranges[node++] = range;
         } else {
-            words[6 + word] |= (unsigned)(size * 32 + offset) << shift;
+            words[6] |= ((1u << size) - 1) << 4 * slot;
             for (int i = 0; i < size; i++, offset++) {
                 int index = build->order[range.first + i];
                 build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);

@@ -183,17 +183,24 @@ static __host__ __device__ __forceinline__ bool rayt_root(rayt_unit_ray ray, flo
     return *t >= ray.t_min && *t <= ray.t_max;
 }
 
-/* Does the ray hit the ball (x, y, z, and w for the radius)? Then *t is the distance. Nearly all
-   tests end at the discriminant, after 14 operations. */
-static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, float4 ball, float *t)
+/* Condition 1: does the line of the ray pass through the ball (x, y, z, and w for the radius)? Nearly
+   all tests end here, after 14 operations. The rest is rayt_root's, with the same b and discriminant. */
+static __host__ __device__ __forceinline__ bool rayt_passes(rayt_unit_ray ray, float4 ball,
+                                                            float *b, float *discriminant)
 {
     float fx = rayt_sub(ray.x, ball.x), fy = rayt_sub(ray.y, ball.y), fz = rayt_sub(ray.z, ball.z);
-    float b = -rayt_fma(fx, ray.dx, rayt_add(rayt_mul(fy, ray.dy), rayt_mul(fz, ray.dz)));
-    float lx = rayt_fma(b, ray.dx, fx), ly = rayt_fma(b, ray.dy, fy), lz = rayt_fma(b, ray.dz, fz);
-    float discriminant = rayt_mul(ball.w, ball.w);
-    discriminant = rayt_fma(-lx, lx, rayt_fma(-ly, ly, rayt_fma(-lz, lz, discriminant)));
-    if (!(discriminant > RAYT_CANCEL)) return false; /* also if something is NaN */
-    return rayt_root(ray, ball, b, discriminant, t);
+    *b = -rayt_fma(fx, ray.dx, rayt_add(rayt_mul(fy, ray.dy), rayt_mul(fz, ray.dz)));
+    float lx = rayt_fma(*b, ray.dx, fx), ly = rayt_fma(*b, ray.dy, fy);
+    float lz = rayt_fma(*b, ray.dz, fz), square = rayt_mul(ball.w, ball.w);
+    *discriminant = rayt_fma(-lx, lx, rayt_fma(-ly, ly, rayt_fma(-lz, lz, square)));
+    return *discriminant > RAYT_CANCEL; /* false if something is NaN */
+}
+
+/* Does the ray hit the ball? Then *t is the distance. */
+static __host__ __device__ __forceinline__ bool rayt_hit(rayt_unit_ray ray, float4 ball, float *t)
+{
+    float b, discriminant;
+    return rayt_passes(ray, ball, &b, &discriminant) && rayt_root(ray, ball, b, discriminant, t);
 }
 
 /* How far a coordinate lies outside of an interval; less than 2^-38 is 0. */

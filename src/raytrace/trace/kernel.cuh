@@ -2,10 +2,12 @@
    Uses: trace/. Used by: callers. */
 #if defined(RAYT__EMIT) && defined(RAYT__TRACE)
 /* ============================== KERNEL TRACE ================================================== */
-/* A block of 128 threads draws a tile of 16 x 16 pixels, `samples` paths for each. Paths are of very
-   different lengths: one ends at once in the sky, another bounces fifty times. So a thread that has
-   ended its path takes the next one of the tile from a counter, and no lane of a warp waits for the
-   longest path of 32 but at the end of the tile.
+/* A block of 128 threads draws a tile of the picture, `samples` paths for each pixel. Tiles have 16 x
+   16 pixels, or 8 x 8 if the samples are many: tiles take different times, and with smaller ones
+   multiprocessors wait less for the last. Paths, too, are of very different lengths: one ends at once
+   in the sky, another bounces fifty times. So a thread that has ended its path takes the next one of
+   the tile from a counter. No lane of a warp waits for the longest path of 32 but at the end of the
+   tile. For 16 x 16:
 
          ids of paths 0 .. 256 samples - 1          a thread:  +--> next id, first ray
          0 .. 255: sample 0 of the pixels                      |    +-> nearest sphere      the same
@@ -20,17 +22,18 @@
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
-   What bounds it: the instructions of the tests, and lanes that wait. Each ray has some 250
-   instructions apart from its tests. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
+   A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
+   so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
+   wait; no GPU has timed it yet. */
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
-    enum { EDGE = RAYT__TRACE_EDGE };
     __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
     __shared__ int next;
     __shared__ rayt__path places[RAYT__TRACE_THREADS];
-    int across = (view.width - 1) / EDGE + 1;
-    int left = (int)(blockIdx.x % across) * EDGE, top = (int)(blockIdx.x / across) * EDGE;
+    int bits = view.tile_bits, edge = 1 << bits, pixels = edge * edge;
+    int across = ((view.width - 1) >> bits) + 1;
+    int left = (int)(blockIdx.x % across) << bits, top = (int)(blockIdx.x / across) << bits;
     for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
@@ -38,18 +41,17 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
 
     rayt__path none = {}, *path = &places[threadIdx.x];
     *path = none;
-    int pixel = 0, paths = RAYT__TRACE_PIXELS * view.samples;
+    int pixel = 0, paths = pixels * view.samples;
     bool running = false, more = true;
     for (;;) {
         while (!running && more) {
             int id = atomicAdd(&next, 1);
             more = id < paths;
-            pixel = id % RAYT__TRACE_PIXELS;
-            int column = left + pixel % EDGE, row = top + pixel / EDGE;
+            pixel = id & (pixels - 1);
+            int column = left + (pixel & (edge - 1)), row = top + (pixel >> bits);
             running = more && column < view.width && row < view.rows;
             if (running)
-                rayt__begin_path(&view, column, view.first_row + row, id / RAYT__TRACE_PIXELS,
-                                 path);
+                rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
         }
         if (!RAYT__GOES_ON(running)) break;
         bool ground = false, any = path->light != RAYT__PATH_RAY;
@@ -64,8 +66,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
     }
 
     __syncthreads();
-    for (int i = threadIdx.x; i < RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS) {
-        int column = left + i % EDGE, row = top + i / EDGE;
+    for (int i = threadIdx.x; i < pixels; i += RAYT__TRACE_THREADS) {
+        int column = left + (i & (edge - 1)), row = top + (i >> bits);
         if (column < view.width && row < view.rows)
             image[(size_t)row * view.width + column] =
                 make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),

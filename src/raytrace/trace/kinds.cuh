@@ -6,36 +6,43 @@
 /* ============================== TRACE: KINDS OF MEMORY ======================================== */
 /* The nearest sphere that a ray hits nearer than ray->t_max, which becomes that distance; or
    RAYT__NO_SPHERE, also if `wanted` is false. `any`: the first that is found will do, for rays to
-   lights. In all but RAYT_TREE
-   every ray is tested against every sphere, 14 operations a test, in the same order. Hence a warp
-   still asks for one sphere at a time, although its rays go everywhere, as long as its lanes walk
-   together; those that have ended their path, or found the shadow, wait.
+   lights.
+
+   In all but RAYT_TREE every ray is tested against every sphere, 14 operations a test, in the same
+   order. Hence a warp still asks for one sphere at a time, although its rays go everywhere, as long
+   as its lanes walk together. Lanes wait that have found the shadow, or have no path left.
 
    These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
    material, by rayt__advance, from global memory. */
 enum {
     RAYT__TRACE_THREADS = 128,
-    RAYT__TRACE_EDGE = 16, /* of a tile */
-    RAYT__TRACE_PIXELS = 256,
+    RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
     RAYT__PART_BALLS = 256
 };
 
-static __host__ __device__ __forceinline__ void rayt__try(rayt_unit_ray *ray, float4 ball,
-                                                          int index, int *found)
+/* What is left to do for a ball that the ray's line passes through. True: the walk may end. */
+static __host__ __device__ __forceinline__ bool rayt__try(rayt_unit_ray *ray, float4 ball, float b,
+                                                          float discriminant, bool any, int index,
+                                                          int *found)
 {
     float t;
-    if (rayt_hit(*ray, ball, &t) && (*found == RAYT__NO_SPHERE || t < ray->t_max)) {
-        ray->t_max = t;
-        *found = index;
-    }
+    if (!rayt_root(*ray, ball, b, discriminant, &t)) return false;
+    if (*found != RAYT__NO_SPHERE && !(t < ray->t_max)) return false;
+    ray->t_max = t;
+    *found = index;
+    return any;
 }
 
 static __device__ __forceinline__ int rayt__find_global(const rayt__trace_view *view, bool wanted,
                                                         bool any, rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
-    for (int i = 0; i < count && !(any && found >= 0); i++)
-        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    for (int i = 0; i < count; i++) {
+        float b, discriminant;
+        float4 ball = *(const float4 *)&view->spheres[i];
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
+    }
     return found;
 }
 
@@ -43,8 +50,12 @@ static __device__ __forceinline__ int rayt__find_readonly(const rayt__trace_view
                                                           bool any, rayt_unit_ray *ray)
 {
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
-    for (int i = 0; i < count && !(any && found >= 0); i++)
-        rayt__try(ray, __ldg((const float4 *)&view->spheres[i]), i, &found);
+    for (int i = 0; i < count; i++) {
+        float b, discriminant;
+        float4 ball = __ldg((const float4 *)&view->spheres[i]);
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
+    }
     return found;
 }
 
@@ -55,10 +66,12 @@ static __device__ __forceinline__ int rayt__find_constant(const rayt__trace_view
 {
     const int capacity = RAYT_MAX_CONST / 16;
     int found = RAYT__NO_SPHERE, count = wanted ? view->count : 0;
-    int held = count < capacity ? count : capacity;
-    for (int i = 0; i < held && !(any && found >= 0); i++) rayt__try(ray, rayt_table[i], i, &found);
-    for (int i = held; i < count && !(any && found >= 0); i++)
-        rayt__try(ray, *(const float4 *)&view->spheres[i], i, &found);
+    for (int i = 0; i < count; i++) {
+        float b, discriminant;
+        float4 ball = i < capacity ? rayt_table[i] : *(const float4 *)&view->spheres[i];
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
+    }
     return found;
 }
 
@@ -69,13 +82,17 @@ static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *
 {
     __shared__ float4 balls[RAYT__PART_BALLS];
     int found = RAYT__NO_SPHERE;
+    bool ended = false;
     for (int first = 0; first < view->count; first += RAYT__PART_BALLS) {
         int part = view->count - first < RAYT__PART_BALLS ? view->count - first : RAYT__PART_BALLS;
         for (int i = threadIdx.x; i < part; i += RAYT__TRACE_THREADS)
             balls[i] = *(const float4 *)&view->spheres[first + i];
         __syncthreads(); /* the part is complete before anyone reads it */
-        for (int i = 0; i < part && wanted && !(any && found >= 0); i++)
-            rayt__try(ray, balls[i], first + i, &found);
+        for (int i = 0; i < part && wanted && !ended; i++) {
+            float b, discriminant;
+            if (!rayt_passes(*ray, balls[i], &b, &discriminant)) continue;
+            ended = rayt__try(ray, balls[i], b, discriminant, any, first + i, &found);
+        }
         __syncthreads(); /* everyone has read it before it is overwritten */
     }
     return found;

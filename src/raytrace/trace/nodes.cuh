@@ -11,7 +11,8 @@
                      bit 24 + k: child k is a node       instead of 24
               4      the first child that is a node      these lie together in the order of k,
               5      the first sphere                    and so do the spheres of all leaves
-              6, 7   a byte a child: a leaf's spheres, number * 32 + offset; else 0
+              6      bit 4 k + n: child k is a leaf with more than n spheres
+              7      RAYT__PLANE: as a constant in code it would take an instruction a plane
               8..13  low planes of x, y, z, 8 bytes each
               14..19 high planes
 
@@ -26,16 +27,18 @@
    bits is 32768 + byte, without a conversion. Three roundings of numbers up to 33023 |s| and some of
    base, contracted or not, are wrong by at most 2^-7 |s| + 4.1 u |base|. A plane at t has
    |base| <= |t| + 256 |s|. So 2^-6 |s| is added outwards, and what remains is relative: a plane of a
-   node is at most 8 u |t| farther in than an own plane inside of it. Exits are lengthened by
-   2^-19 = 32 u: 8 u for either plane, 8 u that HIT adds, and the rest for the products of these.
-   Then no interval misses one that it should contain, and none begins beyond a t in it. */
+   node is at most 8 u |t| farther in than an own plane inside of it. 2^-19 = 32 u of base are added
+   to exits, and of the best hit so far to that: for 8 u on either side, 8 u that HIT adds, and the
+   products of these. Then no interval misses one that it should contain, and none begins beyond a t
+   in it. Where |base| is below 0.9 |t|, |s| is above |t| / 2560, and 2^-6 |s| is more than all that. */
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__LONGER     1.0000019073486328125f /* 1 + 2^-19 */
+#define RAYT__PLANE      0x47000000u         /* the bits of 32768 */
+#define RAYT__LONGER     1.9073486328125e-6f /* 2^-19 */
 
-/* Hosts' compilers have other words for it. */
-#ifdef __CUDA_ARCH__
+/* Hosts' compilers have other words for it. nvcc would unroll these loops without one, too. */
+#if defined(__CUDA_ARCH__) && !defined(_MSC_VER)
 #define RAYT__UNROLL _Pragma("unroll")
 #else
 #define RAYT__UNROLL
@@ -88,13 +91,13 @@ static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
 #endif
 }
 
-/* 32768 + byte k of a word. */
-static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k)
+/* 32768 + byte k of a word; `plane` is RAYT__PLANE. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k, unsigned plane)
 {
 #ifdef __CUDA_ARCH__
-    return rayt__float_of(__byte_perm(word, 0x47000000u, 0x7404u | (unsigned)k << 4));
+    return rayt__float_of(__byte_perm(word, plane, 0x7404u | (unsigned)k << 4));
 #else
-    return 32768.0f + (float)(word >> 8 * k & 255);
+    return rayt__float_of(plane | (word >> 8 * k & 255) << 8);
 #endif
 }
 
@@ -116,11 +119,20 @@ static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *
 #endif
 }
 
-/* The children that a test of a node has met: bit k for child k, and the spheres of leaves, counted
-   from the node's first. */
+/* What a test of a node has met: bit k for child k, if that is a node, bit 4 k + n for sphere n of
+   child k, if that is a leaf. `all`, `leaves`: the same for all children. `node`, `sphere`: the first. */
 typedef struct rayt__met {
-    unsigned children, spheres;
+    unsigned children, spheres, all, leaves, node, sphere;
 } rayt__met;
+
+/* Where the next sphere that is met lies among all; takes it from those that are met. */
+static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(rayt__met *met)
+{
+    unsigned rest = met->spheres & (met->spheres - 1);
+    unsigned before = (met->spheres ^ rest) - 1;
+    met->spheres = rest;
+    return met->sphere + (unsigned)rayt__ones(met->leaves & before);
+}
 
 /* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
 typedef struct rayt__axis {
@@ -134,23 +146,23 @@ static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned ori
     float base = (rayt__float_of(origin) - from) * inverse;
     axis.scale = rayt__float_of((e & 255) << 23) * inverse;
     float out = fabsf(axis.scale) * 0.015625f; /* 2^-6 */
-    base -= 32768.0f * axis.scale;
-    axis.enter = base - out;
-    axis.exit = base + out;
+    axis.enter = base - 32768.0f * axis.scale - out;
+    axis.exit = base - 32768.0f * axis.scale + (out + fabsf(base) * RAYT__LONGER);
     return axis;
 }
 
-/* The children of a node that a ray meets between t_min and `most`. */
+/* The children of a node that a ray meets between t_min and `most`, which is 2^-19 of itself beyond
+   where it is to end. at[k] is where it enters the box of child k. */
 static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
                                                                 const rayt_unit_ray *ray,
-                                                                float most)
+                                                                float most, float *at)
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
     rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
-    rayt__met met = {0, 0};
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
     RAYT__UNROLL
     for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
         unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
@@ -158,34 +170,34 @@ static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *nod
         unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
         unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
         unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
-        unsigned leaves = half ? b.w : b.z;
         RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
-            float enter = rayt__plane(near_x, k) * x.scale + x.enter;
-            float exit = rayt__plane(far_x, k) * x.scale + x.exit;
-            enter = fmaxf(enter, rayt__plane(near_y, k) * y.scale + y.enter);
-            exit = fminf(exit, rayt__plane(far_y, k) * y.scale + y.exit);
-            enter = fmaxf(enter, rayt__plane(near_z, k) * z.scale + z.enter);
-            exit = fminf(exit, rayt__plane(far_z, k) * z.scale + z.exit);
+            float enter = rayt__plane(near_x, k, b.w) * x.scale + x.enter;
+            float exit = rayt__plane(far_x, k, b.w) * x.scale + x.exit;
+            enter = fmaxf(enter, rayt__plane(near_y, k, b.w) * y.scale + y.enter);
+            exit = fminf(exit, rayt__plane(far_y, k, b.w) * y.scale + y.exit);
+            enter = fmaxf(enter, rayt__plane(near_z, k, b.w) * z.scale + z.enter);
+            exit = fminf(exit, rayt__plane(far_z, k, b.w) * z.scale + z.exit);
             enter = fmaxf(enter, ray->t_min);
             exit = fminf(exit, most);
-            if (enter <= exit * RAYT__LONGER) {
-                unsigned leaf = leaves >> 8 * k & 255;
+            at[4 * half + k] = enter;
+            if (enter <= exit) {
                 met.children |= 1u << (4 * half + k);
-                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+                met.spheres |= 15u << 4 * (4 * half + k);
             }
         }
     }
-    met.children &= a.w >> 24;
+    met.children &= met.all;
+    met.spheres &= b.z;
     return met;
 }
 
 /* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
 static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
-                                                              unsigned high, int k)
+                                                              unsigned high, int k, unsigned plane)
 {
-    float gap = fmaxf(rayt__plane(low, k) * axis.scale + axis.enter,
-                      -(rayt__plane(high, k) * axis.scale + axis.exit));
+    float gap = fmaxf(rayt__plane(low, k, plane) * axis.scale + axis.enter,
+                      -(rayt__plane(high, k, plane) * axis.scale + axis.exit));
     return fmaxf(gap, 0);
 }
 
@@ -200,23 +212,22 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
     rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
     rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
     rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
-    rayt__met met = {0, 0};
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
     RAYT__UNROLL
     for (int half = 0; half < 2; half++) {
-        unsigned leaves = half ? b.w : b.z;
         RAYT__UNROLL
         for (int k = 0; k < 4; k++) {
-            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k);
-            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k);
-            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k);
+            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k, b.w);
+            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k, b.w);
+            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k, b.w);
             if (gx * gx + gy * gy + gz * gz <= reach) {
-                unsigned leaf = leaves >> 8 * k & 255;
                 met.children |= 1u << (4 * half + k);
-                met.spheres |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+                met.spheres |= 15u << 4 * (4 * half + k);
             }
         }
     }
-    met.children &= a.w >> 24;
+    met.children &= met.all;
+    met.spheres &= b.z;
     return met;
 }
 #endif

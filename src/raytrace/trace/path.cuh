@@ -16,6 +16,7 @@ typedef struct rayt__trace_view {
     float focus;                 /* 1 / focus_distance; 0 without a lens */
     int parallel;
     int samples, depth;
+    int tile_bits; /* tiles of KERNEL TRACE have edges of 2^tile_bits pixels */
     unsigned seed[2];
     float scale;              /* of the integers in which samples are added: a power of 2 */
     float gamma;              /* 1 and 2 are computed, for others there are `thresholds` */
@@ -60,6 +61,12 @@ typedef struct rayt__surface {
     rayt_material material;
 } rayt__surface;
 
+/* As rayt_inverse. */
+static __host__ __device__ __forceinline__ float rayt__inverse_of(float a)
+{
+    return rayt__one_over(a == 0 ? 2 * RAYT_TINY : a);
+}
+
 /* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
    computed here is in range. */
 static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin, float3 direction,
@@ -74,9 +81,9 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
     ray.dx = fabsf(direction.x) < 2 * RAYT_TINY ? 0 : direction.x;
     ray.dy = fabsf(direction.y) < 2 * RAYT_TINY ? 0 : direction.y;
     ray.dz = fabsf(direction.z) < 2 * RAYT_TINY ? 0 : direction.z;
-    ray.ix = rayt_inverse(ray.dx);
-    ray.iy = rayt_inverse(ray.dy);
-    ray.iz = rayt_inverse(ray.dz);
+    ray.ix = rayt__inverse_of(ray.dx);
+    ray.iy = rayt__inverse_of(ray.dy);
+    ray.iz = rayt__inverse_of(ray.dz);
     ray.t_min = 0;
     ray.t_max = t_max;
     return ray;

@@ -9,7 +9,7 @@
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
-    int count;    /* spheres of the last build */
+    int count;    /* spheres of the last build; -1: it has failed */
     int on_host;  /* built by rayt_build_host */
     int device;   /* the one that was current when it was built */
 } rayt_tree;
@@ -35,7 +35,8 @@ typedef struct RAYT_ALIGN rayt_ball {
    have moved, or of another count: memory is kept and grows where it must. The stream is waited for
    only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
    tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
-   Errors: RAYT_ERROR_ARGUMENT, _MEMORY (the tree is then empty), _DEVICE, _CUDA. */
+   Errors: RAYT_ERROR_ARGUMENT; _MEMORY, _DEVICE, _CUDA, after which questions are refused until a
+   build succeeds. */
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
                                 rayt_stream stream);
 

@@ -197,7 +197,7 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
         status = rayt__launch_build(&w, scratch.memory, stream);
         status = rayt__scratch_free(&scratch, stream, status);
     }
-    if (tree->memory == NULL) tree->count = 0;
+    if (status != RAYT_OK) tree->count = -1; /* what is there is no tree: nobody may walk in it */
     return rayt__end(before, status);
 }
 

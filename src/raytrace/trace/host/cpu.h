@@ -17,9 +17,12 @@ static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bo
 {
     if (view->has_tree) return rayt__find_tree(view, true, any, ray);
     int found = RAYT__NO_SPHERE;
-    for (int i = 0; i < view->count && !(any && found >= 0); i++) {
+    for (int i = 0; i < view->count; i++) {
+        float b, discriminant;
         const rayt_sphere *sphere = &view->spheres[i];
-        rayt__try(ray, make_float4(sphere->x, sphere->y, sphere->z, sphere->radius), i, &found);
+        float4 ball = make_float4(sphere->x, sphere->y, sphere->z, sphere->radius);
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (rayt__try(ray, ball, b, discriminant, any, i, &found)) break;
     }
     return found;
 }

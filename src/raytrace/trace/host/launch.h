@@ -23,8 +23,8 @@ static inline rayt_status rayt__fill_table(const rayt__trace_view *view, cudaStr
 static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace_view *view,
                                              uchar4 *band, cudaStream_t stream)
 {
-    int across = (view->width - 1) / RAYT__TRACE_EDGE + 1;
-    int down = (view->rows - 1) / RAYT__TRACE_EDGE + 1;
+    int across = ((view->width - 1) >> view->tile_bits) + 1;
+    int down = ((view->rows - 1) >> view->tile_bits) + 1;
     cudaLaunchConfig_t config = rayt__config(across * down, RAYT__TRACE_THREADS, stream);
     switch (where) {
     case RAYT_GLOBAL:
@@ -44,7 +44,7 @@ static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *v
                                            unsigned char *band, cudaStream_t stream)
 {
     int first_row = view->first_row, rows = view->rows;
-    int most = (1 << 30) / ((view->width - 1) / RAYT__TRACE_EDGE + 1);
+    int most = (1 << 30) / (((view->width - 1) >> view->tile_bits) + 1);
     rayt_status status = where == RAYT_CONSTANT ? rayt__fill_table(view, stream) : RAYT_OK;
     for (int done = 0; done < rows && status == RAYT_OK; done += most) {
         view->first_row = first_row + done;

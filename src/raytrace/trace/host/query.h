@@ -18,7 +18,7 @@ static inline rayt_status rayt__check_array(const char *name, const void *array,
 static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
 {
     if (tree == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is NULL");
-    if (tree->memory == NULL)
+    if (tree->memory == NULL || tree->count < 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
     return RAYT_OK;

@@ -73,8 +73,8 @@ static inline int rayt__trace_band(rayt_where where, const rayt__trace_view *vie
     double a_row = 4 * tests * (double)view->samples * (double)view->width;
     double rows = 8589934592.0 / a_row, most = 16777216.0 / view->width;
     if (rows > most) rows = most;
-    rows = floor(rows / RAYT__TRACE_EDGE) * RAYT__TRACE_EDGE;
-    if (rows < RAYT__TRACE_EDGE) rows = RAYT__TRACE_EDGE;
+    rows = floor(rows / 16) * 16; /* whole tiles */
+    if (rows < 16) rows = 16;
     return rows < view->height ? (int)rows : view->height;
 }
 
