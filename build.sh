@@ -393,7 +393,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     case $name in # those that take long; sanitized they are forward
     epilogue | gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
-    case $name in gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
+    case $name in epilogue | gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
     if [ "$name" = gemm ] && [ "$TURN" != all ]; then # sanitized every fourth day: doubles or integers
         flags+=("-DWITHOUT_$(turns U S24)")
         sanitized+=("-DTMM_NO_$(TURN=$((TURN / 4)) turns INT DOUBLE)")
