@@ -253,7 +253,7 @@ run_demo() {
             # shellcheck disable=SC2207 # wgmma and TMA need the architecture by its full name
             [[ $demo != steps/* ]] || flags=(-O3 $(gpu_architecture))
             if grep -q WITH_CUBLAS "$source" "$(dirname "$source")"/*.h 2>/dev/null && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
-                flags+=(-DWITH_CUBLAS -lcublas)
+                flags+=(-DWITH_CUBLAS -lcublas -lcublasLt)
             fi
             say "build.sh: compiling $source (once; up to a minute)"
             nvcc "${mpi[@]}" "${flags[@]}" "$source" -o "$program.new" && mv "$program.new" "$program" ||
@@ -377,7 +377,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     orders="forward $(turns backward "shuffle:$RANDOM")"
     case $name in # programs that run for a moment: the compiler's time is what counts
     promises | rules) sanitized+=(-O0) flags+=(-O0) ;;
-    half | small | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
+    epilogue | half | small | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
     esac
     if [ "$name" = no_device ]; then # none of the fast kernels runs
         devices=0
@@ -391,9 +391,9 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
     case $name in # those that take long; sanitized they are forward
-    gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
+    epilogue | gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
-    case $name in gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
+    case $name in epilogue | gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
     if [ "$name" = gemm ] && [ "$TURN" != all ]; then # sanitized every fourth day: doubles or integers
         flags+=("-DWITHOUT_$(turns U S24)")
         sanitized+=("-DTMM_NO_$(TURN=$((TURN / 4)) turns INT DOUBLE)")
@@ -401,6 +401,10 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     if [ "$name" = half ] && [ "$TURN" != all ]; then
         flags+=("-DWITHOUT_$(turns HALF BFLOAT16)" -O1)
         sanitized+=("-DWITHOUT_$(turns BFLOAT16 HALF)")
+    fi
+    if [ "$name" = epilogue ] && [ "$TURN" != all ]; then # one of the five types
+        flags+=("-DONLY_$(turns FLOAT DOUBLE INT HALF BFLOAT16)" -O1)
+        sanitized+=("-DONLY_$(TURN=$((TURN / 6)) turns FLOAT DOUBLE INT HALF BFLOAT16)")
     fi
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
@@ -414,7 +418,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sed 's/^/# /' "$program.err"
     fi
     case $name in # sanitized, each of these takes about a minute: one of them each day
-    gemm | half | host | tensor_float | tensor_double)
+    epilogue | gemm | half | host | tensor_float | tensor_double)
         if [[ " $SANITIZED " != *" $name "* ]]; then
             skip "$name, sanitized" "today it is $SANITIZED; SANITIZED=$name ./build.sh test takes this one"
             return
@@ -526,7 +530,7 @@ quick_tests() {
     for source in $(grep -lw main demos/*.cu demos/memory/*.cu); do
         case $(basename "$source" .cu) in # as little as shows something
         matmul | multigpu | outofcore | overlap | matmul_mpi) arguments=96 ;;
-        ladder | prepared) arguments="48 40 32" ;;
+        ladder | layer | prepared) arguments="48 40 32" ;;
         raytrace) arguments="--width 64 --height 48 --spheres 20 --out build/test/scene" ;;
         million) arguments="--spheres 500 --width 48 --height 27 --out build/test/million" ;;
         weekend) arguments="--width 64 --height 36 --samples 2 --out build/test/weekend.png" ;;
@@ -601,7 +605,7 @@ run_tests() {
     folder build/test
     rm -rf build/test
     folder build/test
-    local started=$SECONDS long=(gemm tensor_float host tensor_double half)
+    local started=$SECONDS long=(gemm tensor_float host tensor_double half epilogue)
     SANITIZED=${SANITIZED:-$(turns "${long[@]}")}
     say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $quick = 1 ]; then

@@ -15775,9 +15775,9 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
    Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
-   others than sm_90 spills. */
+   others than sm_90 spills, and code with epilogues of calls. */
 #ifndef TMM__INT8_SUMS_BLOCKS
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900 && !defined(TMM_WITH_EPILOGUE)
 #define TMM__INT8_SUMS_BLOCKS 3
 #else
 #define TMM__INT8_SUMS_BLOCKS 2

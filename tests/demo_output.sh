@@ -49,6 +49,10 @@ for source in demos/*.cu; do
         build "$demo" "$source"
         options+=("$demo 24 20 16 --type double")
         ;;
+    layer)
+        build "$demo" "$source"
+        options+=("$demo 24 20 16 --type float")
+        ;;
     *)
         build "$demo" "$source"
         tables+=("$demo 64")

@@ -177,6 +177,27 @@ END
 check "C99: TMM_NO_HOST declares no tmm_sgemm_host" \
     gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/less.c" -o "$work/less.c.o"
 
+# --- an epilogue from C ---
+cat >"$work/epilogue.c" <<'END'
+#define TMM_WITH_EPILOGUE
+#define TMM_NO_INT
+#include "tiledmm.cuh"
+int main(void)
+{
+    tmm_epilogue e = {0};
+    double C[4] = {1, -2, 3, -4}, bias[2] = {0.5, 0};
+    e.col_bias = bias, e.activation = TMM_RELU;
+    if (tmm_dgemm_cpu_epilogue(TMM_OP_N, TMM_OP_N, 2, 2, 0, 1, C, 1, C, 2, 1, C, 2, &e)) return 1;
+    return !(C[0] == 1.5 && C[1] == 0 && C[2] == 3.5 && C[3] == 0);
+}
+END
+printf '#define TMM_WITH_EPILOGUE\n#define TMM_SIMPLE\n#define TMM_NO_INT\n#define TMM_IMPLEMENTATION\n#include "tiledmm.cuh"\n' >"$work/epilogue.cu"
+epilogue_from_c() {
+    gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/epilogue.c" -o "$work/epilogue.o" &&
+        compiles_and_runs "$work/epilogue.cpu" "${cpu[@]}" "$work/epilogue.cu" "$work/epilogue.o"
+}
+check "C99: an epilogue, from C" epilogue_from_c
+
 # ---- macros that do not fit -----------------------------------------------------------------------
 # refused SENTENCE COMMAND...: the compiler ends with an error that contains the sentence
 refused() {
@@ -246,7 +267,7 @@ again() { # FIRST OPTION SENTENCE: included with FIRST, then once more with OPTI
         "$1" "$2" >"$work/again.c"
     refused "$3" gcc -std=c99 -I. -fsyntax-only "$work/again.c"
 }
-for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_WITH_HALF TMM_WITH_BFLOAT16 TMM_NO_READY_MADE \
+for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_WITH_HALF TMM_WITH_BFLOAT16 TMM_WITH_EPILOGUE TMM_NO_READY_MADE \
     TMM_NO_DOUBLE TMM_NO_INT RAYT_IMPLEMENTATION RAYT_EXTERN; do
     check "$option before a second inclusion is refused with a sentence" \
         again '' $option "$option must be defined before the first #include"

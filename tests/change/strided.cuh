@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/strided.cuh. KERNEL STRIDED: what a new kernel consists of, for CONTRIBUTING.
-   Uses: launch/product.h. Used by: once/kernels.h. */
+   Uses: kernels/common/finish.cuh, launch/product.h. Used by: once/kernels.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE
 /* ============================== KERNEL STRIDED ================================================ */
 /* Any number of threads: each computes every element of C that is a multiple of that number behind
@@ -8,10 +8,10 @@
        C, row by row, with 8 threads:   0 1 2 3 4 5 6 7 0 1 2 3 4 ...
 
    Loads: 2 M N K elements, as KERNEL GLOBAL, and what bounds that bounds this, too. */
-TMM_KERNEL void TMM_FN(gemm_strided)(long long M, long long N, long long K, TMM_TYPE alpha,
+TMM_KERNEL void TMM_FN(gemm_strided)(long long M, long long N, long long K, TMM__ALPHA alpha,
                                      const TMM_TYPE *A, long long rsA, long long csA,
                                      long long batchA, const TMM_TYPE *B, long long rsB,
-                                     long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long csB, long long batchB, TMM_SCALAR beta, TMM_TYPE *C,
                                      long long ldc, long long batchC)
 {
     const long long threads = (long long)gridDim.x * blockDim.x;
@@ -23,7 +23,7 @@ TMM_KERNEL void TMM_FN(gemm_strided)(long long M, long long N, long long K, TMM_
             sum += (TMM_SUM)A[row * rsA + k * csA] * (TMM_SUM)B[k * rsB + col * csB];
         TMM_TYPE *element = C + row * ldc + col;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*element);
-        TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+        TMM_TYPE value = (TMM_TYPE)TMM__LAST(alpha, sum, old, row, col);
 #ifdef TMM_EPILOGUE
         value = TMM_EPILOGUE(value, row, col);
 #endif
