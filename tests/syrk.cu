@@ -24,7 +24,7 @@ static double prefer(int instance, int cut, double time)
     const int other = wanted_instance >= 0 && wanted_instance != instance;
     const int otherwise = wanted_cut >= 0 && wanted_cut != cut;
     offered += !other && !otherwise;
-    return time + 1e20 * other + 1e18 * otherwise;
+    return other || otherwise ? time : time * 1e-9;
 }
 #define TMM__PLAN_GUESS(instance, cut, slices, time) ((void)(slices), prefer(instance, cut, time))
 #define TMM__SYRK_ROWS(rows)                         (strip_rows > 0 && strip_rows < (rows) ? strip_rows : (rows))
@@ -42,6 +42,23 @@ static long long random_below(long long n)
 {
     return (long long)((tap_uniform() + 1) / 2 * (double)n) % n;
 }
+
+/* The instances of kernels that know triangles, for elements of so many bytes; int has the first alone.
+   Clusters and wgmma are for sm_90. */
+static const struct {
+    int bytes, instance, cut, sm_90;
+} plans[] = {
+    {4, 0, TMM__PLAN_WHOLE, 0},  {4, 0, TMM__PLAN_SLICES, 0},     {4, 0, TMM__PLAN_EVEN, 0},
+    {4, 0, TMM__PLAN_REDUCE, 0}, {4, 0, TMM__PLAN_CLUSTERS, 1},   {4, 1, TMM__PLAN_WHOLE, 0},
+    {4, 1, TMM__PLAN_SLICES, 0}, {4, 1, TMM__PLAN_EVEN, 0},       {4, 2, TMM__PLAN_WHOLE, 0},
+    {4, 2, TMM__PLAN_SLICES, 0}, {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
+    {8, 0, TMM__PLAN_WHOLE, 0},  {8, 1, TMM__PLAN_WHOLE, 0},      {8, 2, TMM__PLAN_WHOLE, 0},
+    {8, 3, TMM__PLAN_WHOLE, 0},  {8, 7, TMM__PLAN_WHOLE, 0},      {8, 8, TMM__PLAN_WHOLE, 0},
+    {8, 9, TMM__PLAN_WHOLE, 0},  {8, 0, TMM__PLAN_EVEN, 0},       {8, 1, TMM__PLAN_SLICES, 0},
+    {8, 1, TMM__PLAN_REDUCE, 0}, {8, 3, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_CLUSTERS, 1},
+    {2, 0, TMM__PLAN_WHOLE, 0},  {2, 0, TMM__PLAN_REDUCE, 0},     {2, 1, TMM__PLAN_WHOLE, 0},
+    {2, 1, TMM__PLAN_REDUCE, 0}, {2, 8, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_WHOLE, 1},
+    {2, 9, TMM__PLAN_REDUCE, 1}, {2, 8, TMM__PLAN_LAST_ROUND, 1}, {2, 9, TMM__PLAN_LAST_ROUND, 1}};
 
 /* What is asked for. */
 typedef struct request {
@@ -480,13 +497,13 @@ static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
     tmm__device *device = tmm__current_device();
     const int processors = device->processors, tensor = sizeof(T) != 4;
     wanted_instance = instance, wanted_cut = cut, offered = 0;
-#ifdef __CUCC__ /* these tiles in shares for a few, or in slices for a large GPU */
-    device->processors = cut == TMM__PLAN_EVEN ? 2 : 132;
-#endif
+    /* As few tiles are divided in shares for a few multiprocessors, or in slices for many. */
+    device->processors = cut == TMM__PLAN_EVEN ? 2 : cut == TMM__PLAN_LAST_ROUND ? 16 : 132;
     for (int n = 0; n < 6; n++) {
         request r = {kernel, (tmm_fill)(1 + n % 3), n / 3 ? TMM_OP_N : TMM_OP_T, 0, 0, 1, n % 2, 8,
                      0};
         r.N = (cut == TMM__PLAN_EVEN ? 192 : 128) + random_below(100) / 8 * 8;
+        if (cut == TMM__PLAN_LAST_ROUND) r.N += 1800;
         r.K = cut == TMM__PLAN_WHOLE ? 10 : cut == TMM__PLAN_REDUCE ? 266 : 100 + 60 * tensor;
         if (n >= 3) r.align = n == 4 ? 1 : 2, r.N += 2;
         if (n == 5) r.N++;
@@ -575,31 +592,9 @@ static void TEST(_test_type)(void)
     }
     strip_rows = strip_bytes = 0;
     TEST(_end)(&strips, "strip by strip");
-    if (sizeof(T) == 8) {
-        for (int instance = 0; instance < 10; instance++) /* 5, 6: do not turn; 8 on: packed */
-            if (instance < 4 || instance > 6) TEST(_instance)(by_tiles, instance, TMM__PLAN_WHOLE);
-        TEST(_instance)
-        (by_tiles, 0, TMM__PLAN_EVEN), TEST(_instance)(by_tiles, 1, TMM__PLAN_SLICES);
-        TEST(_instance)(by_tiles, 1, TMM__PLAN_REDUCE);
-        TEST(_instance)(by_tiles, 3, TMM__PLAN_REDUCE);
-    } else if (sizeof(T) == 2) {
-        for (int instance = 0; instance < 2; instance++) TEST(_instance)
-        (by_tiles, instance, TMM__PLAN_WHOLE),
-            TEST(_instance)(by_tiles, instance, TMM__PLAN_REDUCE);
-        if (tmm__current_device()->capability == 90) /* by wgmma, where it is in the program */
-            TEST(_instance)
-        (by_tiles, 8, TMM__PLAN_WHOLE), TEST(_instance)(by_tiles, 9, TMM__PLAN_WHOLE),
-            TEST(_instance)(by_tiles, 9, TMM__PLAN_REDUCE);
-    } else {
-        const int is_float = SUM_UNIT > 0;
-        for (int instance = 0; instance < (is_float ? 3 : 1); instance++) /* 2: packed */
-            TEST(_instance)
-        (by_tiles, instance, TMM__PLAN_WHOLE),
-            TEST(_instance)(by_tiles, instance, TMM__PLAN_SLICES),
-            TEST(_instance)(by_tiles, instance, TMM__PLAN_EVEN);
-        TEST(_instance)(by_tiles, 0, TMM__PLAN_REDUCE);
-        if (tmm__current_device()->capability == 90)
-            TEST(_instance)(by_tiles, 0, TMM__PLAN_CLUSTERS);
-    }
+    for (size_t n = 0; n < sizeof plans / sizeof *plans; n++)
+        if (plans[n].bytes == (int)sizeof(T) && (plans[n].instance == 0 || SUM_UNIT > 0) &&
+            (!plans[n].sm_90 || tmm__current_device()->capability == 90))
+            TEST(_instance)(by_tiles, plans[n].instance, plans[n].cut);
 }
 #endif
