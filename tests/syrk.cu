@@ -8,10 +8,17 @@
 #include "tap.h"
 #define TMM_WITH_SYRK
 #define TMM_NO_HOST
-#ifndef WITHOUT_HALF /* ./build.sh test takes one of both each day on the CPU runner */
+/* ./build.sh test takes one of the types besides float each day on the CPU runner. */
+#if defined(ONLY_H) || defined(ONLY_I) || defined(ONLY_B)
+#define TMM_NO_DOUBLE
+#endif
+#if defined(ONLY_D) || defined(ONLY_H) || defined(ONLY_B)
+#define TMM_NO_INT
+#endif
+#if !defined(ONLY_D) && !defined(ONLY_I) && !defined(ONLY_B)
 #define TMM_WITH_HALF
 #endif
-#ifndef WITHOUT_BFLOAT16
+#if !defined(ONLY_D) && !defined(ONLY_I) && !defined(ONLY_H)
 #define TMM_WITH_BFLOAT16
 #endif
 /* The number of the instance, and how K is cut, that are to be taken; -1: as planned. Whether K is
@@ -19,7 +26,8 @@
 static int wanted_instance = -1, wanted_cut = -1;
 static long long strip_rows, strip_bytes;
 static int offered; /* how often there was such a plan */
-static double prefer(int instance, int cut, double time)
+/* not static: TMM_SIMPLE reads it nowhere */
+double prefer(int instance, int cut, double time)
 {
     const int other = wanted_instance >= 0 && wanted_instance != instance;
     const int otherwise = wanted_cut >= 0 && wanted_cut != cut;
@@ -140,7 +148,7 @@ static void test_tiles(void)
     cudaFree(device);
 }
 
-#ifdef TMM_WITH_HALF
+#if defined(TMM_WITH_HALF) && TMM__FAST
 /* How KERNEL TENSOR HALF by wgmma, which no CPU runs, finds its tiles: pairs in clusters of 2. */
 static __global__ void find_items(tmm__half_job job, int cols, int *times, int across)
 {
@@ -360,8 +368,10 @@ int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
     test_tiles();
-#ifdef TMM_WITH_HALF
+#if defined(TMM_WITH_HALF) && TMM__FAST
     test_items();
+#endif
+#ifdef TMM_WITH_HALF
     h_test_type(), hs_test_type();
 #endif
 #ifdef TMM_WITH_BFLOAT16
@@ -520,7 +530,7 @@ static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
 static void TEST(_test_type)(void)
 {
     const int tensor = sizeof(T) != 4; /* double, half, bfloat16 */
-    const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
+    const tmm_kernel by_tiles = !TMM__FAST ? TMM_REGISTER : tensor ? TMM_TENSOR : TMM_PIPELINED;
     TEST(_tally) all = {0, 0, 0, TMM_OK, {}}, some = all, cpu = all, strips = all, empty = all;
     for (int n = 0; n < TMM_KERNEL_COUNT; n++) { /* those that refuse do so as of gemm */
         request r = {(tmm_kernel)n,
@@ -593,7 +603,8 @@ static void TEST(_test_type)(void)
     strip_rows = strip_bytes = 0;
     TEST(_end)(&strips, "strip by strip");
     for (size_t n = 0; n < sizeof plans / sizeof *plans; n++)
-        if (plans[n].bytes == (int)sizeof(T) && (plans[n].instance == 0 || SUM_UNIT > 0) &&
+        if (TMM__FAST && plans[n].bytes == (int)sizeof(T) &&
+            (plans[n].instance == 0 || SUM_UNIT > 0) &&
             (!plans[n].sm_90 || tmm__current_device()->capability == 90))
             TEST(_instance)(by_tiles, plans[n].instance, plans[n].cut);
 }

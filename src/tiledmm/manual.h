@@ -32,6 +32,11 @@
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
+   With TMM_WITH_SYRK (OPTIONS): half of a symmetric C, TMM_LOWER or TMM_UPPER, or TMM_BOTH:
+     C = alpha * op(A) * op(A)^T + beta * C   op(A) is N x K, C is N x N
+     tmm_ssyrk(fill, op, N, K, alpha, A, lda, beta, C, ldc, stream)
+     tmm_ssyrk_with(kernel, ...), tmm_ssyrk_batched_with(kernel, ..., ldc, strideA, strideC, batch, stream)
+     tmm_ssyrk_cpu(fill, ..., ldc)            host pointers: the reference
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -137,6 +142,10 @@
      TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
                          16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
+     TMM_WITH_SYRK       tmm_?syrk of all types. TMM_PIPELINED, and TMM_TENSOR of double and of 16 bits,
+                         then know triangles; others compute C in strips, with more work than half.
+                         Of TMM_LOWER and TMM_UPPER the other half is neither read nor written; of
+                         TMM_BOTH the lower half is read, and both are equal. No TMM_EPILOGUE
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
