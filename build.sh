@@ -391,12 +391,16 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
     case $name in # those that take long; sanitized they are forward
-    epilogue | gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
+    epilogue | gemm | half | host | promises | rules | syrk | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
     case $name in epilogue | gemm | tensor_double | tensor_float) sanitized+=(-DFEWER) ;; esac
     if [ "$name" = gemm ] && [ "$TURN" != all ]; then # sanitized every fourth day: doubles or integers
         flags+=("-DWITHOUT_$(turns U S24)")
         sanitized+=("-DTMM_NO_$(TURN=$((TURN / 4)) turns INT DOUBLE)")
+    fi
+    if [ "$name" = syrk ] && [ "$TURN" != all ]; then # float always, and another type each day
+        flags+=("-DONLY_$(turns D H I B)" -O1)
+        sanitized+=("-DONLY_$(turns H I B D)" -O0)
     fi
     if [ "$name" = half ] && [ "$TURN" != all ]; then
         flags+=("-DWITHOUT_$(turns HALF BFLOAT16)" -O1)
@@ -418,7 +422,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sed 's/^/# /' "$program.err"
     fi
     case $name in # sanitized, each of these takes about a minute: one of them each day
-    epilogue | gemm | half | host | tensor_float | tensor_double)
+    epilogue | gemm | half | host | syrk | tensor_float | tensor_double)
         if [[ " $SANITIZED " != *" $name "* ]]; then
             skip "$name, sanitized" "today it is $SANITIZED; SANITIZED=$name ./build.sh test takes this one"
             return
@@ -605,7 +609,7 @@ run_tests() {
     folder build/test
     rm -rf build/test
     folder build/test
-    local started=$SECONDS long=(gemm tensor_float host tensor_double half epilogue)
+    local started=$SECONDS long=(gemm tensor_float host tensor_double half epilogue syrk)
     SANITIZED=${SANITIZED:-$(turns "${long[@]}")}
     say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $quick = 1 ]; then

@@ -35,6 +35,11 @@
    With TMM_WITH_EPILOGUE (OPTIONS): what comes after the product, in the kernel that stores C:
      tmm_sgemm_epilogue(kernel, opA, ..., ldc, epilogue, stream)   epilogue: tmm_epilogue or NULL
      tmm_sgemm_batched_epilogue(kernel, opA, ..., batch, epilogue, stream)
+   With TMM_WITH_SYRK (OPTIONS): half of a symmetric C, TMM_LOWER or TMM_UPPER, or TMM_BOTH:
+     C = alpha * op(A) * op(A)^T + beta * C   op(A) is N x K, C is N x N
+     tmm_ssyrk(fill, op, N, K, alpha, A, lda, beta, C, ldc, stream)
+     tmm_ssyrk_with(kernel, ...), tmm_ssyrk_batched_with(kernel, ..., ldc, strideA, strideC, batch, stream)
+     tmm_ssyrk_cpu(fill, ..., ldc)            host pointers: the reference
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -151,6 +156,10 @@
                          is computed as the sums are, and C is rounded once. Without this option
                          kernels are as they were. Not for host pointers and several devices,
                          operands that are prepared, and NVRTC; integers have TMM_RELU alone
+     TMM_WITH_SYRK       tmm_?syrk of all types. TMM_PIPELINED, and TMM_TENSOR of double and of 16 bits,
+                         then know triangles; others compute C in strips, with more work than half.
+                         Of TMM_LOWER and TMM_UPPER the other half is neither read nor written; of
+                         TMM_BOTH the lower half is read, and both are equal. No TMM_EPILOGUE
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -1554,6 +1563,29 @@ static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int 
     t.squares = (int)squares, t.ratio_log2 = (rows > cols) - (rows < cols);
     t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
     return t;
+}
+
+/* A rectangle of C that has the last tiles of a triangle, `rest` or a few more, in the order of bands of
+   band_rows rows. Tiles are squares, or two side by side are. tiles is 0 if there is none. */
+typedef struct tmm__last_tiles {
+    int tiles;
+    long long row, rows, col, cols;
+} tmm__last_tiles;
+
+static inline tmm__last_tiles tmm__last_of_triangle(const tmm__tiling *t, int triangle, long long N,
+                                                    int edge, int band_rows, int rest)
+{
+    tmm__last_tiles last = {0, 0, 0, 0, 0};
+    const int down = (int)t->down, each = t->ratio_log2 > 0 ? 2 : 1, half = (int)t->across / each;
+    const int high = (down - 1) % band_rows + 1, even = 1 - t->squares % 2;
+    const int wide = ((rest - 1) / high / each + 1);                /* in squares */
+    if (wide > half || down - high <= half - 1 + even) return last; /* on the diagonal, or folded */
+    last.tiles = high * wide * each;
+    last.row = (long long)(down - high - even) * edge, last.rows = N - last.row;
+    last.col = (long long)(half - wide) * edge, last.cols = (long long)wide * edge;
+    if (triangle == TMM__LOWER) return last;
+    const tmm__last_tiles upper = {last.tiles, last.col, last.cols, last.row, last.rows};
+    return upper;
 }
 #endif
 #endif
@@ -3709,6 +3741,7 @@ typedef struct tmm__plan {
     int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
+    int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
     int depth;                /* OUTER: k in shared memory, 0: none */
     int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
     int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
@@ -16972,6 +17005,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
+#ifdef TMM_WITH_SYRK
+/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
+   tiles that are; 0: none. */
+static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+{
+    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    *q = *p;
+    q->triangle = 0, q->M = last.rows, q->N = last.cols;
+    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
+    return last.tiles;
+}
+#endif
+
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
@@ -17003,8 +17050,31 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
             if (time >= c->time) continue;
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut;
+            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
+#ifdef TMM_WITH_SYRK
+        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
+        const int rest = (int)(pairs / 2 - whole * most);
+        tmm__xproduct q;
+        tmm__plan last;
+        memset(&last, 0, sizeof last);
+        last.time = HUGE_VAL;
+        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
+            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+            continue;
+        tmm__xhalf_wgmma_plan(&q, &last);
+        const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
+        double time = device->gpu.launch +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
+                      copies + last.time;
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        if (time >= c->time) continue;
+        c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
+#endif
     }
 }
 
@@ -17146,7 +17216,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch);
+        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -17165,6 +17235,14 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+#ifdef TMM_WITH_SYRK
+        if (!missing && status == TMM_OK && plan->rest > 0) {
+            tmm__plan last;
+            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
+            tmm__xplan_by(TMM_TENSOR, &p, &last);
+            return tmm__xtensor(&p, &last);
+        }
+#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;

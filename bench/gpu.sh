@@ -2,7 +2,7 @@
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
 # takes programs that tests has built), stress, matmul, gemm, shapes, work, accuracy, host, rays,
-# memory; guard, plans and fp64 run only where they are named. Leaves in OUTDIR
+# memory; guard, plans, fp64 and syrk run only where they are named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -21,6 +21,7 @@
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products by kind of data,
 #                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
 #                  what is predicted for GeForce
+#   syrk.csv       bench/half.cu: tmm_?syrk beside our gemm and cublasSsyrk, cublasDsyrk
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: the tests of rays built with -use_fast_math
 #   raytrace.csv, weekend.csv    the demos of these names
@@ -106,6 +107,7 @@ if wants shapes || wants work || wants plans; then
     build shapes bench/shapes.cu "${architecture[@]}" -lcublas &
 fi
 ! wants stress || build stress bench/stress.cu "${architecture[@]}" &
+! wants syrk || build half bench/half.cu "${architecture[@]}" -lcublas &
 if wants accuracy; then
     build accuracy bench/accuracy.cu "${architecture[@]}" -DWITH_CUBLAS -lcublas &
     build accuracy_double bench/accuracy.cu "${architecture[@]}" -DDOUBLE -DWITH_CUBLAS -lcublas &
@@ -332,6 +334,9 @@ fi
 if wants plans; then
     step "the choice beside every kernel and plan"
     drawn plans --plans "$out/plans.csv" --count 150 --seconds 900
+fi
+if wants syrk; then
+    seconds=300 show "syrk" "$work/half" syrk "$out/syrk.csv"
 fi
 if wants guard; then
     step "today's header beside those of bench/guard.txt"

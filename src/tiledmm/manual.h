@@ -35,6 +35,11 @@
    With TMM_WITH_EPILOGUE (OPTIONS): what comes after the product, in the kernel that stores C:
      tmm_sgemm_epilogue(kernel, opA, ..., ldc, epilogue, stream)   epilogue: tmm_epilogue or NULL
      tmm_sgemm_batched_epilogue(kernel, opA, ..., batch, epilogue, stream)
+   With TMM_WITH_SYRK (OPTIONS): half of a symmetric C, TMM_LOWER or TMM_UPPER, or TMM_BOTH:
+     C = alpha * op(A) * op(A)^T + beta * C   op(A) is N x K, C is N x N
+     tmm_ssyrk(fill, op, N, K, alpha, A, lda, beta, C, ldc, stream)
+     tmm_ssyrk_with(kernel, ...), tmm_ssyrk_batched_with(kernel, ..., ldc, strideA, strideC, batch, stream)
+     tmm_ssyrk_cpu(fill, ..., ldc)            host pointers: the reference
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -151,6 +156,10 @@
                          is computed as the sums are, and C is rounded once. Without this option
                          kernels are as they were. Not for host pointers and several devices,
                          operands that are prepared, and NVRTC; integers have TMM_RELU alone
+     TMM_WITH_SYRK       tmm_?syrk of all types. TMM_PIPELINED, and TMM_TENSOR of double and of 16 bits,
+                         then know triangles; others compute C in strips, with more work than half.
+                         Of TMM_LOWER and TMM_UPPER the other half is neither read nor written; of
+                         TMM_BOTH the lower half is read, and both are equal. No TMM_EPILOGUE
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__

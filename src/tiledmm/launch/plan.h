@@ -24,6 +24,7 @@ typedef struct tmm__plan {
     int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
+    int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
     int depth;                /* OUTER: k in shared memory, 0: none */
     int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
     int turned;               /* NARROW, SKINNY: C is narrow along N; along M */

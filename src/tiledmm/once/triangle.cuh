@@ -82,5 +82,28 @@ static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int 
     t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
     return t;
 }
+
+/* A rectangle of C that has the last tiles of a triangle, `rest` or a few more, in the order of bands of
+   band_rows rows. Tiles are squares, or two side by side are. tiles is 0 if there is none. */
+typedef struct tmm__last_tiles {
+    int tiles;
+    long long row, rows, col, cols;
+} tmm__last_tiles;
+
+static inline tmm__last_tiles tmm__last_of_triangle(const tmm__tiling *t, int triangle, long long N,
+                                                    int edge, int band_rows, int rest)
+{
+    tmm__last_tiles last = {0, 0, 0, 0, 0};
+    const int down = (int)t->down, each = t->ratio_log2 > 0 ? 2 : 1, half = (int)t->across / each;
+    const int high = (down - 1) % band_rows + 1, even = 1 - t->squares % 2;
+    const int wide = ((rest - 1) / high / each + 1);                /* in squares */
+    if (wide > half || down - high <= half - 1 + even) return last; /* on the diagonal, or folded */
+    last.tiles = high * wide * each;
+    last.row = (long long)(down - high - even) * edge, last.rows = N - last.row;
+    last.col = (long long)(half - wide) * edge, last.cols = (long long)wide * edge;
+    if (triangle == TMM__LOWER) return last;
+    const tmm__last_tiles upper = {last.tiles, last.col, last.cols, last.row, last.rows};
+    return upper;
+}
 #endif
 #endif

@@ -114,6 +114,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
+#ifdef TMM_WITH_SYRK
+/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
+   tiles that are; 0: none. */
+static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+{
+    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    *q = *p;
+    q->triangle = 0, q->M = last.rows, q->N = last.cols;
+    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
+    return last.tiles;
+}
+#endif
+
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
@@ -145,8 +159,31 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
             if (time >= c->time) continue;
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut;
+            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
+#ifdef TMM_WITH_SYRK
+        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
+        const int rest = (int)(pairs / 2 - whole * most);
+        tmm__xproduct q;
+        tmm__plan last;
+        memset(&last, 0, sizeof last);
+        last.time = HUGE_VAL;
+        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
+            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+            continue;
+        tmm__xhalf_wgmma_plan(&q, &last);
+        const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
+        double time = device->gpu.launch +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
+                      copies + last.time;
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        if (time >= c->time) continue;
+        c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
+#endif
     }
 }
 
@@ -288,7 +325,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch);
+        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
@@ -307,6 +344,14 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+#ifdef TMM_WITH_SYRK
+        if (!missing && status == TMM_OK && plan->rest > 0) {
+            tmm__plan last;
+            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
+            tmm__xplan_by(TMM_TENSOR, &p, &last);
+            return tmm__xtensor(&p, &last);
+        }
+#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;
