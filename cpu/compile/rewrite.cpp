@@ -438,6 +438,7 @@ int main(int argc, char **argv)
     all << in.rdbuf();
     reader r;
     r.read(all.str());
+    note_closings();
     std::set<std::string> words(argv + 3, argv + argc);
     write_loops = words.count("loops");
     reporting = words.count("report");

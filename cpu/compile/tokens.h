@@ -199,19 +199,43 @@ static bool is_name(long i)
     return i >= 0 && i < count() && tokens[(size_t)i].kind == name;
 }
 
+static bool is_symbol_of(long i, const char *characters)
+{
+    return i >= 0 && i < count() && tokens[(size_t)i].kind == symbol &&
+           strchr(characters, tokens[(size_t)i].source[0]);
+}
+
 static bool opens(long i)
 {
-    return is(i, "(") || is(i, "[") || is(i, "{");
+    return is_symbol_of(i, "([{");
 }
 
 static bool closes(long i)
 {
-    return is(i, ")") || is(i, "]") || is(i, "}");
+    return is_symbol_of(i, ")]}");
+}
+
+/* Where the brackets of the program that was read close; 0 for all other tokens, and for a bracket that
+ * nothing closes. What is put behind the program later has no place here. */
+static std::vector<long> read_closings;
+
+static void note_closings()
+{
+    std::vector<long> open;
+    read_closings.assign(tokens.size(), 0);
+    for (long i = 0; i < count(); i++) {
+        if (opens(i)) open.push_back(i);
+        if (!closes(i) || open.empty()) continue;
+        read_closings[(size_t)open.back()] = i;
+        open.pop_back();
+    }
 }
 
 /* The bracket that closes the one at I; beyond the last token if none does. */
 static long closing(long i)
 {
+    if (i >= 0 && i < (long)read_closings.size() && read_closings[(size_t)i])
+        return read_closings[(size_t)i];
     for (int depth = 0; i < count(); i = next(i)) {
         if (opens(i)) depth++;
         if (closes(i) && --depth == 0) return i;
