@@ -32,6 +32,11 @@
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
+   With TMM_WITH_SYRK (OPTIONS): half of a symmetric C, TMM_LOWER or TMM_UPPER, or TMM_BOTH:
+     C = alpha * op(A) * op(A)^T + beta * C   op(A) is N x K, C is N x N
+     tmm_ssyrk(fill, op, N, K, alpha, A, lda, beta, C, ldc, stream)
+     tmm_ssyrk_with(kernel, ...), tmm_ssyrk_batched_with(kernel, ..., ldc, strideA, strideC, batch, stream)
+     tmm_ssyrk_cpu(fill, ..., ldc)            host pointers: the reference
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -137,6 +142,10 @@
      TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
                          16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
+     TMM_WITH_SYRK       tmm_?syrk of all types. TMM_PIPELINED, and TMM_TENSOR of double and of 16 bits,
+                         then know triangles; others compute C in strips, with more work than half.
+                         Of TMM_LOWER and TMM_UPPER the other half is neither read nor written; of
+                         TMM_BOTH the lower half is read, and both are equal. No TMM_EPILOGUE
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -1349,7 +1358,9 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk.
-   Uses: config.h. Used by: once/, launch/, type/, kernels/. */
+   Uses: config.h.
+   Used by: kernels/common/, kernels/pipelined/, kernels/tensor/, kernels/tensor_half/, launch/,
+   type/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* C = alpha op(A) op(A)^T + beta C is symmetric. With TMM_WITH_SYRK kernels that have a schedule can
    compute the tiles of a triangle alone: what is told of it has a member `triangle`, 0 for all of C, or
@@ -1721,7 +1732,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -3297,6 +3308,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsums4    TMM_FN(sums4)
 
 #define tmm__xhas_triangles     TMM_FN(syrk__has_triangles)
+#define tmm__xmatrices          TMM_FN(syrk__matrices)
 #define tmm__xsome              TMM_FN(syrk__some)
 #define tmm__xstrip             TMM_FN(syrk__strip)
 #define tmm__xstrip_rows        TMM_FN(syrk__strip_rows)
@@ -3475,7 +3487,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
 /* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/. Used by: plan.h, product.h, type/choose.h, kernels/. */
+   Uses: once/. Used by: plan.h, product.h, type/, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -19732,7 +19744,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 #endif /* TMM__HOST_LAYER */
 #endif
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: launch/product.h, once/. Used by: callers. */
+   Uses: launch/product.h, once/. Used by: syrk.h, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
@@ -19852,7 +19864,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 }
 #endif
 /* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work.
-   Uses: kernels/common/mirror.cuh, launch/, once/, cpu.h, dispatch.h. Used by: callers. */
+   Uses: kernels/common/mirror.cuh, launch/, once/, type/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_SYRK)
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
@@ -19862,23 +19874,29 @@ static inline int tmm__xhas_triangles(tmm_kernel kernel)
            ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
 }
 
+/* Square matrices in memory, one for each product of a batch. */
+typedef struct tmm__xmatrices {
+    TMM_OUT *X;
+    long long ld, stride;
+} tmm__xmatrices;
+
 /* KERNEL MIRROR for `batch` matrices of N x N. */
 static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long long batch,
-                                      const TMM_OUT *from, long long ldfrom, long long batch_from,
-                                      TMM_OUT *to, long long ldto, long long batch_to, int places)
+                                      const tmm__xmatrices *from, const tmm__xmatrices *to,
+                                      int places)
 {
     const tmm__tiling squares = tmm__tile(p->triangle, N, N, 64, 64);
+    tmm__xmatrices x = *from, y = *to;
     int triangle = p->triangle;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         const unsigned count = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        const TMM_OUT *x = from + first * batch_from;
-        TMM_OUT *y = to + first * batch_to;
-        void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
-                             &ldto, &batch_to, &triangle, &places};
+        void *arguments[] = {&N,    &x.X,      &x.ld,     &x.stride, &y.X,
+                             &y.ld, &y.stride, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
                              dim3((unsigned)(squares.down * squares.across), 1, count), dim3(256),
                              0, arguments, p->stream);
+        x.X += count * x.stride, y.X += count * y.stride;
     }
     return status;
 }
@@ -19912,20 +19930,16 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
                                      long long rows, TMM_OUT *square, long long count,
                                      long long batch)
 {
-    const long long size = rows * rows;
-    TMM_OUT *diagonal = given->C + row * given->ldc + row;
+    const tmm__xmatrices squares = {square, rows, rows * rows};
+    const tmm__xmatrices diagonal = {given->C + row * given->ldc + row, given->ldc, given->strideC};
     tmm__xproduct p = *given;
     tmm_status status = TMM_OK;
     p.triangle = 0;
     p.M = p.N = rows, p.A = given->A + row * p.rsA, p.B = given->B + row * p.csB;
-    p.C = square, p.ldc = rows, p.strideC = size;
-    if (!((TMM_SUM)p.beta == 0))
-        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square,
-                              rows, size, 3);
+    p.C = square, p.ldc = rows, p.strideC = squares.stride;
+    if (!((TMM_SUM)p.beta == 0)) status = tmm__xmirror(given, rows, count, &diagonal, &squares, 3);
     if (status == TMM_OK) status = tmm__xsome(kernel, &p, count, batch);
-    if (status == TMM_OK)
-        status = tmm__xmirror(given, rows, count, square, rows, size, diagonal, given->ldc,
-                              given->strideC, 1);
+    if (status == TMM_OK) status = tmm__xmirror(given, rows, count, &squares, &diagonal, 1);
     if (status != TMM_OK || row == 0) return status;
     p.ldc = given->ldc, p.strideC = given->strideC;
     if (given->triangle == TMM__LOWER)
@@ -20049,8 +20063,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
+        const tmm__xmatrices all = {C, ldc, strideC};
         if (status == TMM_OK && fill == TMM_BOTH)
-            status = tmm__xmirror(&p, N, batch, C, ldc, strideC, C, ldc, strideC, 2);
+            status = tmm__xmirror(&p, N, batch, &all, &all, 2);
     }
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))

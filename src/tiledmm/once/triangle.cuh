@@ -1,5 +1,7 @@
 /* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk.
-   Uses: config.h. Used by: once/, launch/, type/, kernels/. */
+   Uses: config.h.
+   Used by: kernels/common/, kernels/pipelined/, kernels/tensor/, kernels/tensor_half/, launch/,
+   type/. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* C = alpha op(A) op(A)^T + beta C is symmetric. With TMM_WITH_SYRK kernels that have a schedule can
    compute the tiles of a triangle alone: what is told of it has a member `triangle`, 0 for all of C, or

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: launch/product.h, once/. Used by: callers. */
+   Uses: launch/product.h, once/. Used by: syrk.h, callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
    while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
