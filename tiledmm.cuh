@@ -582,19 +582,20 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
 /* clang-format off */
 #define TMM__WORDS(_) \
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
-    _(AT_ONCE) _(As) _(B) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) _(CLUSTER) _(COLS) \
-    _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) _(DOUBTFUL_SMALL) _(DOWN) \
-    _(EDGE) _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) \
-    _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) \
-    _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) \
-    _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(Q) _(QUADS) _(R) _(REJECTED) \
-    _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) \
-    _(STAGES) _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) \
-    _(STORED_ROWS) _(STRIDE) _(SUMS) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) \
-    _(TILE_M) _(TILE_N) _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) \
-    _(WIDE) _(WIDE_PASSES) _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
-    _(h) _(half) _(i) _(j) _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) \
-    _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+    _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
+    _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) \
+    _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
+    _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) \
+    _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(PROMOTION_256B) _(Q) \
+    _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) \
+    _(STAGE) _(STAGED_ROWS) _(STAGES) _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) \
+    _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) \
+    _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) \
+    _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) \
+    _(depth) _(e) _(g) _(h) _(half) _(i) _(j) _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
+    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
+    _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -616,6 +617,7 @@ TMM__WORDS(TMM__PUSH)
 #undef AT_ONCE
 #undef As
 #undef B
+#undef BFLOAT16
 #undef BLOCK
 #undef BLOCKS_A
 #undef BLOCKS_B
@@ -669,6 +671,7 @@ TMM__WORDS(TMM__PUSH)
 #undef PITCH
 #undef PITCH_A
 #undef PITCH_B
+#undef PROMOTION_256B
 #undef Q
 #undef QUADS
 #undef R
@@ -693,6 +696,7 @@ TMM__WORDS(TMM__PUSH)
 #undef STORED_ROWS
 #undef STRIDE
 #undef SUMS
+#undef SWIZZLE_128B
 #undef S_COPIES
 #undef THREADS
 #undef THROUGH
@@ -3460,6 +3464,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsums4    TMM_FN(sums4)
 
 #define tmm__xhas_triangles     TMM_FN(syrk__has_triangles)
+#define tmm__xmatrices          TMM_FN(syrk__matrices)
 #define tmm__xsome              TMM_FN(syrk__some)
 #define tmm__xstrip             TMM_FN(syrk__strip)
 #define tmm__xstrip_rows        TMM_FN(syrk__strip_rows)
@@ -20582,23 +20587,29 @@ static inline int tmm__xhas_triangles(tmm_kernel kernel)
            ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
 }
 
+/* Square matrices in memory, one for each product of a batch. */
+typedef struct tmm__xmatrices {
+    TMM_OUT *X;
+    long long ld, stride;
+} tmm__xmatrices;
+
 /* KERNEL MIRROR for `batch` matrices of N x N. */
 static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long long batch,
-                                      const TMM_OUT *from, long long ldfrom, long long batch_from,
-                                      TMM_OUT *to, long long ldto, long long batch_to, int places)
+                                      const tmm__xmatrices *from, const tmm__xmatrices *to,
+                                      int places)
 {
     const tmm__tiling squares = tmm__tile(p->triangle, N, N, 64, 64);
+    tmm__xmatrices x = *from, y = *to;
     int triangle = p->triangle;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         const unsigned count = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        const TMM_OUT *x = from + first * batch_from;
-        TMM_OUT *y = to + first * batch_to;
-        void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
-                             &ldto, &batch_to, &triangle, &places};
+        void *arguments[] = {&N,    &x.X,      &x.ld,     &x.stride, &y.X,
+                             &y.ld, &y.stride, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
                              dim3((unsigned)(squares.down * squares.across), 1, count), dim3(256),
                              0, arguments, p->stream);
+        x.X += count * x.stride, y.X += count * y.stride;
     }
     return status;
 }
@@ -20632,20 +20643,16 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
                                      long long rows, TMM_OUT *square, long long count,
                                      long long batch)
 {
-    const long long size = rows * rows;
-    TMM_OUT *diagonal = given->C + row * given->ldc + row;
+    const tmm__xmatrices squares = {square, rows, rows * rows};
+    const tmm__xmatrices diagonal = {given->C + row * given->ldc + row, given->ldc, given->strideC};
     tmm__xproduct p = *given;
     tmm_status status = TMM_OK;
     p.triangle = 0;
     p.M = p.N = rows, p.A = given->A + row * p.rsA, p.B = given->B + row * p.csB;
-    p.C = square, p.ldc = rows, p.strideC = size;
-    if (!((TMM_SUM)p.beta == 0))
-        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square,
-                              rows, size, 3);
+    p.C = square, p.ldc = rows, p.strideC = squares.stride;
+    if (!((TMM_SUM)p.beta == 0)) status = tmm__xmirror(given, rows, count, &diagonal, &squares, 3);
     if (status == TMM_OK) status = tmm__xsome(kernel, &p, count, batch);
-    if (status == TMM_OK)
-        status = tmm__xmirror(given, rows, count, square, rows, size, diagonal, given->ldc,
-                              given->strideC, 1);
+    if (status == TMM_OK) status = tmm__xmirror(given, rows, count, &squares, &diagonal, 1);
     if (status != TMM_OK || row == 0) return status;
     p.ldc = given->ldc, p.strideC = given->strideC;
     if (given->triangle == TMM__LOWER)
@@ -20771,8 +20778,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
+        const tmm__xmatrices all = {C, ldc, strideC};
         if (status == TMM_OK && fill == TMM_BOTH)
-            status = tmm__xmirror(&p, N, batch, C, ldc, strideC, C, ldc, strideC, 2);
+            status = tmm__xmirror(&p, N, batch, &all, &all, 2);
     }
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))

@@ -29,10 +29,12 @@
 #define TMM_NO_READY_MADE
 long long
     budget_wanted; /* of KERNEL TENSOR INT8; 0: as it is. Not static: not every type reads it */
-int thin_wanted;
+int thin_wanted, cut_wanted = -1; /* TMM__PLAN_WHOLE and so on: how k is divided */
 #define TMM__INT8_BUDGET(bytes)   (budget_wanted ? (size_t)budget_wanted : (bytes))
 #define TMM__INT8_DEPTH(most)     (budget_wanted ? 64 : (long long)(most))
 #define TMM__FLOAT_THIN(by_wgmma) (thin_wanted || (by_wgmma))
+#define TMM__PLAN_GUESS(instance, cut, slices, time) \
+    ((void)(instance), (void)(slices), cut_wanted >= 0 && (cut) != cut_wanted ? 1e30 : (time))
 #include "../tiledmm.cuh"
 
 #define JOIN_(a, b) a##b
@@ -464,15 +466,26 @@ static void TEST(_random)(void)
     const shape parts = {520, 390, 140, 1, 0, 1}, thin = {5, 140, 130, 2, 2, 1};
     const int by_thin = sizeof(T) == 4;
     budget_wanted = 1, thin_wanted = 1;
-    for (int w = 1; w < (FEW ? 2 : 5) && status == TMM_OK; w += 2) {
+    for (int n = 0; n < (FEW ? 1 : 2) && status == TMM_OK; n++) {
         beside += TEST(_products)(by_thin ? TMM_TENSOR : TMM_TENSOR_INT8, by_thin ? &thin : &parts,
-                                  &wishes[w + w / 2], &worst, &status);
+                                  &wishes[6 - 2 * n], &worst, &status);
         if (!(worst <= most)) most = worst;
     }
     budget_wanted = 0, thin_wanted = 0;
-    tap_ok(status == TMM_OK && most <= 1 && beside == 0, "tmm_%sgemm: %s (%.2g of the bound)",
-           TEXT(LETTER), by_thin ? "narrow ones on tensor cores" : "parts of M, N and K by bytes",
-           most);
+    /* Slices that a block adds, KERNEL REDUCE, clusters, a last round of tiles, even shares. */
+    for (int cut = TMM__PLAN_SLICES; cut <= TMM__PLAN_EVEN && status == TMM_OK; cut++) {
+        const int few_tiles = cut <= TMM__PLAN_CLUSTERS;
+        const shape cuts = {
+            few_tiles ? 60 : 150, few_tiles ? 30 : 135, few_tiles ? 600 : 290, 1, cut % 4, cut % 2};
+        cut_wanted = cut;
+        beside += TEST(_products)(by_thin ? TMM_PIPELINED : TMM_TENSOR, &cuts, &wishes[6], &worst,
+                                  &status);
+        if (!(worst <= most)) most = worst;
+    }
+    cut_wanted = -1;
+    tap_ok(status == TMM_OK && most <= 1 && beside == 0,
+           "tmm_%sgemm: k in parts; %s (%.2g of the bound)", TEXT(LETTER),
+           by_thin ? "narrow ones on tensor cores" : "parts of M, N and K by bytes", most);
     if (status != TMM_OK) tap_note("%s", tmm_last_error());
 #endif
 }

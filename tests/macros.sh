@@ -8,7 +8,7 @@
 # Every word in capitals that a header has, every letter, and what windows.h defines. Without comments
 # and strings, so that what remains is a name, or a macro of a system's header.
 mkdir -p "$work/empty/sys"
-for header in cuda_runtime limits math stdarg stddef stdio stdlib string errno pthread sched unistd sys/stat; do
+for header in cuda_runtime cuda_fp16 cuda_bf16 limits math stdarg stddef stdio stdlib string errno pthread sched unistd sys/stat; do
     : >"$work/empty/$header.h"
 done
 usual=(N M K A B C X T D L P R V W i n TILE WIDTH HEIGHT SIZE BLOCK ROWS COLS DEPTH STAGES THREADS WARPS KERNEL MAX MIN PI)
@@ -30,7 +30,8 @@ same_text() { # HEADER OPTIONS...
     [ "$(wc -l <"$work/with.i")" -gt 90 ] && [ ${#hostile[@]} -gt 40 ] && diff "$work/without.i" "$work/with.i"
 }
 device=(-D__CUDACC__ -D__NVCC__ -D__CUDACC_VER_MAJOR__=13 -D__CUDACC_VER_MINOR__=0)
-options=(-DTMM_FLOAT_TENSOR -DTMM_DOUBLE_TENSOR -DRAYT_WITH_TRACE)
+options=(-DTMM_FLOAT_TENSOR -DTMM_DOUBLE_TENSOR -DTMM_WITH_HALF -DTMM_WITH_BFLOAT16 -DTMM_WITH_EPILOGUE
+    -DTMM_WITH_SYRK -DRAYT_WITH_TRACE)
 for header in tiledmm raytrace; do
     check "$header.cuh: the same declarations whatever is defined" same_text $header "${options[@]}"
     check "$header.cuh: the same host code" same_text $header "${device[@]}" "${options[@]}"

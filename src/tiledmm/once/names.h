@@ -303,6 +303,7 @@
 #define tmm__xsums4    TMM_FN(sums4)
 
 #define tmm__xhas_triangles     TMM_FN(syrk__has_triangles)
+#define tmm__xmatrices          TMM_FN(syrk__matrices)
 #define tmm__xsome              TMM_FN(syrk__some)
 #define tmm__xstrip             TMM_FN(syrk__strip)
 #define tmm__xstrip_rows        TMM_FN(syrk__strip_rows)

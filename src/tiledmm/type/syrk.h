@@ -9,23 +9,29 @@ static inline int tmm__xhas_triangles(tmm_kernel kernel)
            ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
 }
 
+/* Square matrices in memory, one for each product of a batch. */
+typedef struct tmm__xmatrices {
+    TMM_OUT *X;
+    long long ld, stride;
+} tmm__xmatrices;
+
 /* KERNEL MIRROR for `batch` matrices of N x N. */
 static inline tmm_status tmm__xmirror(const tmm__xproduct *p, long long N, long long batch,
-                                      const TMM_OUT *from, long long ldfrom, long long batch_from,
-                                      TMM_OUT *to, long long ldto, long long batch_to, int places)
+                                      const tmm__xmatrices *from, const tmm__xmatrices *to,
+                                      int places)
 {
     const tmm__tiling squares = tmm__tile(p->triangle, N, N, 64, 64);
+    tmm__xmatrices x = *from, y = *to;
     int triangle = p->triangle;
     tmm_status status = TMM_OK;
     for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         const unsigned count = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        const TMM_OUT *x = from + first * batch_from;
-        TMM_OUT *y = to + first * batch_to;
-        void *arguments[] = {&N,    &x,        &ldfrom,   &batch_from, &y,
-                             &ldto, &batch_to, &triangle, &places};
+        void *arguments[] = {&N,    &x.X,      &x.ld,     &x.stride, &y.X,
+                             &y.ld, &y.stride, &triangle, &places};
         status = tmm__launch((const void *)tmm__xsyrk_mirror,
                              dim3((unsigned)(squares.down * squares.across), 1, count), dim3(256),
                              0, arguments, p->stream);
+        x.X += count * x.stride, y.X += count * y.stride;
     }
     return status;
 }
@@ -59,20 +65,16 @@ static inline tmm_status tmm__xstrip(tmm_kernel kernel, const tmm__xproduct *giv
                                      long long rows, TMM_OUT *square, long long count,
                                      long long batch)
 {
-    const long long size = rows * rows;
-    TMM_OUT *diagonal = given->C + row * given->ldc + row;
+    const tmm__xmatrices squares = {square, rows, rows * rows};
+    const tmm__xmatrices diagonal = {given->C + row * given->ldc + row, given->ldc, given->strideC};
     tmm__xproduct p = *given;
     tmm_status status = TMM_OK;
     p.triangle = 0;
     p.M = p.N = rows, p.A = given->A + row * p.rsA, p.B = given->B + row * p.csB;
-    p.C = square, p.ldc = rows, p.strideC = size;
-    if (!((TMM_SUM)p.beta == 0))
-        status = tmm__xmirror(given, rows, count, diagonal, given->ldc, given->strideC, square,
-                              rows, size, 3);
+    p.C = square, p.ldc = rows, p.strideC = squares.stride;
+    if (!((TMM_SUM)p.beta == 0)) status = tmm__xmirror(given, rows, count, &diagonal, &squares, 3);
     if (status == TMM_OK) status = tmm__xsome(kernel, &p, count, batch);
-    if (status == TMM_OK)
-        status = tmm__xmirror(given, rows, count, square, rows, size, diagonal, given->ldc,
-                              given->strideC, 1);
+    if (status == TMM_OK) status = tmm__xmirror(given, rows, count, &squares, &diagonal, 1);
     if (status != TMM_OK || row == 0) return status;
     p.ldc = given->ldc, p.strideC = given->strideC;
     if (given->triangle == TMM__LOWER)
@@ -198,8 +200,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
+        const tmm__xmatrices all = {C, ldc, strideC};
         if (status == TMM_OK && fill == TMM_BOTH)
-            status = tmm__xmirror(&p, N, batch, C, ldc, strideC, C, ldc, strideC, 2);
+            status = tmm__xmirror(&p, N, batch, &all, &all, 2);
     }
     *tmm__device_of_product() = NULL;
     if (status == TMM_ERROR_CUDA && tmm__is_of_memory(cudaPeekAtLastError()))
