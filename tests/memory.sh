@@ -25,17 +25,19 @@ build() { # MODE DEMO FLAGS...; what counts is a copy that runs only the way of 
     cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "$@" "$source" -o "$program" >"$program.txt" 2>&1
 }
 read -ra names <<<"$demos"
-thirds=$(turns 0 1 2)
-sanitized=" "
+thirds=$(turns 0 1 2) halves=$(turns 0 1)
+sanitized=" " counted=" shared " # whose rows are made wrong below
 for at in "${!names[@]}"; do
     [[ $thirds = *$((at % 3))* ]] && sanitized+="${names[at]} "
+    [[ $halves = *$((at % 2))* ]] && counted+="${names[at]} "
 done
 for demo in $demos; do
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
     {
-        build plain "$demo" && build count "$demo" --count
+        build plain "$demo"
+        [[ $counted != *" $demo "* ]] || build count "$demo" --count
         [[ $sanitized != *" $demo "* ]] || build sanitize "$demo" --sanitize -O0 # it runs for a moment
-        case " $reported " in *" $demo "*) build report "$demo" --report ;; esac
+        case "$counted/ $reported " in *" $demo "*/*" $demo "*) build report "$demo" --report ;; esac
     } &
 done
 wait
@@ -117,7 +119,7 @@ check "a file of more than 130 lines is found" refuses_form "$work/changed.cu"
 
 for demo in $demos; do
     program=$work/$demo
-    check "$demo builds without a warning" test -e "$program.plain" -a -e "$program.count"
+    check "$demo builds without a warning" test -e "$program.plain"
     check "$demo passes" passes "$program.plain"
     cp "$work/output.txt" "$work/passed.txt"
     check "$demo says what counts its figures" says_what_counts "$demo"
@@ -227,7 +229,7 @@ compare_rows() { # DEMO RULE
         }
         END { exit wrong || !rows }' "$work/$1.found"
 }
-counted() { find_rows "$1" && compare_rows "$1" "${rule[$1]-}"; }
+counted() { [ -e "$work/$1.count" ] && find_rows "$1" && compare_rows "$1" "${rule[$1]-}"; }
 declare -A rule
 N3=$((128 * 128 * 128))
 rule[async_copy]='MB = glb; text = sl == '$((N3 / 2))' && ss == gl && !extra_passes'
@@ -266,7 +268,13 @@ rule[texture_edges]='MB = 2 * gsb'
 rule[texture_linear]='MB = 2 * gsb'
 rule[texture_volume]='MB = 2 * gsb'
 rule[tma]='MB = 2 * gsb; text = sl == 3 * gs'
-for demo in $demos; do check "counted: $demo: each row of its table" counted "$demo"; done
+for demo in $demos; do
+    if [[ $counted = *" $demo "* ]]; then
+        check "counted: $demo: each row of its table" counted "$demo"
+    else
+        skip "counted: $demo: each row of its table" "$other_turn"
+    fi
+done
 
 # A row that is wrong in one figure is found, whichever it is.
 finds_wrong() { # OLD NEW, in the table of shared.cu

@@ -307,8 +307,17 @@ forward_unknown() {
 
 # What CMake looks for in what nvcc -v prints, which it takes for the command that links.
 print_plan() {
-    local top=$here
-    [ -e "$(dirname "$0")/../lib64/libcucc.a" ] && top=$(cd "$(dirname "$0")/.." && pwd)
+    local top=$here own
+    if [ -e "$(dirname "$0")/../lib64/libcucc.a" ]; then
+        top=$(cd "$(dirname "$0")/.." && pwd)
+    else # CMake asks once, and has the compiler of C++ link with what it finds there
+        own=$cache/toolkit-$({ "$cxx" --version && find "$here"/{cucc,compile,runtime,check,libraries,include} -type f | LC_ALL=C sort | tr '\n' '\0' | xargs -0 cat; } 2>/dev/null | cksum | tr ' ' -)
+        if [ ! -e "$own" ] && [[ ${inputs[*]-} = *CMakeCUDACompilerId.cu ]]; then
+            "$here/cucc" --toolkit "$own.$$" >/dev/null
+            mv -T "$own.$$" "$own" 2>/dev/null || rm -rf "$own.$$" # another run was first
+        fi
+        [ ! -e "$own" ] || top=$own
+    fi
     cat <<END
 #\$ TOP=$top
 #\$ NVVMIR_LIBRARY_DIR=$top/nvvm/libdevice

@@ -717,8 +717,9 @@ done <<'END'
 -dryrun|#. LIBRARIES=|cucc -dryrun option.cu -o never 2>&1; [ ! -e never ]
 END
 if command -v cmake >/dev/null; then
-    check_text "a CMake project" '0 failures 0 failures $' env CUDACXX="$cucc" bash -c \
-        "cp -r '$tests/project' cmake && cmake -S cmake -B built && cmake --build built && built/with_kernels && built/with_shared"
+    check_text "a CMake project" '0 failures 0 failures 0 failures 0 failures $' env LIBRARY_PATH= CUDACXX="$cucc" bash -c \
+        "cp -r '$tests/project' cmake && cmake -S cmake -B built && cmake --build built && built/with_kernels && built/with_shared &&
+        built/beside && built/above"
     check_text "and what is built stays" '!Building' cmake --build built
     touch cmake/product.h
     check_text "unless a header has changed" 'Building CUDA object .*shared.dir' cmake --build built
@@ -753,9 +754,9 @@ check_text "is installed with the headers" 'install: version .*prefix/bin/cucc $
 check_text "and is the same" '!.' diff -r alone/share/cucc prefix/share/cucc
 # What was built of the same files serves it, too, but for one part, which it has to build.
 mkdir .cache && cp -r "${CUCC_CACHE:-$tests/../../build/cucc}" .cache/cucc 2>/dev/null
-rm -f .cache/cucc/host-*
+rm -f .cache/cucc/kernels-*
 check_text "runs where it is installed" '^cucc: building the runner.* 0 failures $' env HOME="$work" CUCC_CACHE= bash -c \
-    "prefix/bin/cucc -O0 '$tests/float16.cu' -o installed && ls .cache/cucc/host-plain* >/dev/null && ./installed"
+    "prefix/bin/cucc -O0 '$tests/float16.cu' -o installed && ls .cache/cucc/kernels-plain* >/dev/null && ./installed"
 check_text "a table of a folder" \
     'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
     "mkdir -p folder/below && cp '$tests/late.cu' folder/below/ && echo 'int main(' >folder/no.cu && '$tests/../coursework/try' folder; [ \$? = 1 ]"
@@ -792,7 +793,7 @@ check_text "an empty device link" '0 failures $' bash -c "tools/bin/nvcc -rdc=tr
     tools/bin/nvcc -dlink kernels.o -o linked.o && tools/bin/nvcc -Xcompiler -fopenmp -w project/main.c kernels.o linked.o -o product && ./product"
 check "a toolkit is not overwritten" 1 'cucc: real/include is there, and not of the runner' bash -c "mkdir -p real/include && '$cucc' --toolkit real"
 check "a toolkit in a mode" 1 'cucc: --toolkit takes a folder alone' "$cucc" --count --toolkit tools
-check_text "a main in C" 'main.c +yes +well .*0 failures 1 programs: 1 build, 1 of them end well' "$tests/../coursework/try" project
+check_text "a main in C, and one in C++" 'main.c +yes +well .*0 failures .*main.cpp +yes +well .*2 programs: 2 build, 2 of them end well' "$tests/../coursework/try" project
 check_text "version" '^cucc: .*release 13.0' "$cucc" --version
 # The workflow of README, with a copy in place of the clone: what begins with "- run:" of it.
 mkdir ours temp
