@@ -197,7 +197,6 @@
 
 #define tmm__xno_options TMM_FN(gemm__no_options)
 
-#define tmm__xold             TMM_FN(old)
 #define tmm__xouter           TMM_FN(gemm__outer)
 #define tmm__xouter__instance TMM_FN(outer__instance)
 #define tmm__xouter_competes  TMM_FN(gemm__outer_competes)

@@ -1,8 +1,7 @@
 /* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element.
    Uses: once/. Used by: store.cuh, type/, kernels/. */
 /* What the last step of an element takes: alpha; with TMM_WITH_EPILOGUE also what the call asks for
-   after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it.
-   FINISHED is what tmm__xfinish has left; without it alpha sum + old. */
+   after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
 #ifdef TMM_WITH_EPILOGUE
 #define TMM__ALPHA                           tmm__xalpha
@@ -10,7 +9,6 @@
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
-#define TMM__FINISHED(finished, value, old)  (finished)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
 #else
 #define TMM__ALPHA                           TMM_SCALAR
@@ -18,7 +16,6 @@
 #define TMM__PLAIN(alpha)                    (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
-#define TMM__FINISHED(finished, value, old)  ((value) + (old))
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
 #endif
 #endif

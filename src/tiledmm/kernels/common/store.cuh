@@ -62,8 +62,11 @@ TMM__DEVICE void tmm__xstore4(TMM_OUT *C, long long row, long long col, bool vec
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = vector || (mask >> j & 1);
-        elements.v[j] =
-            (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]), old[j]);
+#ifdef TMM_WITH_EPILOGUE
+        elements.v[j] = (TMM_OUT)finished[j];
+#else
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+#endif
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -119,14 +122,6 @@ TMM__DEVICE tmm__xouts2 tmm__xload2(const TMM_OUT *C, bool aligned, unsigned mas
     return elements;
 }
 
-/* beta times an element of C, or zero if beta is 0. */
-TMM__DEVICE TMM_SUM tmm__xold(TMM_SCALAR beta, TMM_OUT element)
-{
-    TMM_SUM old = 0;
-    if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element);
-    return old;
-}
-
 /* The same as store4 for two elements, where C was `elements` before. */
 TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool aligned, unsigned mask,
                               TMM__ALPHA alpha, TMM_SCALAR beta, tmm__xouts2 elements,
@@ -137,15 +132,23 @@ TMM__DEVICE void tmm__xstore2(TMM_OUT *C, long long row, long long col, bool ali
 #ifdef TMM_WITH_EPILOGUE
     TMM_SUM finished[2];
 #pragma unroll
-    for (int j = 0; j < 2; j++)
-        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + tmm__xold(beta, elements.v[j]);
+    for (int j = 0; j < 2; j++) {
+        TMM_SUM old = 0;
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
+        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + old;
+    }
     tmm__xfinish(&alpha.after, finished, 2, mask, row, col);
 #endif
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = mask >> j & 1;
-        elements.v[j] = (TMM_OUT)TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
-                                               tmm__xold(beta, elements.v[j]));
+#ifdef TMM_WITH_EPILOGUE
+        elements.v[j] = (TMM_OUT)finished[j];
+#else
+        TMM_SUM old = 0;
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
+        elements.v[j] = (TMM_OUT)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#endif
 #ifdef TMM_EPILOGUE
         if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
@@ -183,9 +186,10 @@ TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM__ALPHA alpha, TMM_SUM old, bool
 #ifdef TMM_WITH_EPILOGUE
     TMM_SUM finished = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
     tmm__xfinish(&alpha.after, &finished, 1, enabled, row, col);
+    return tmm__xrounded(finished, enabled, row, col);
+#else
+    return tmm__xrounded(TMM__MUL((TMM_SUM)alpha, sum) + old, enabled, row, col);
 #endif
-    return tmm__xrounded(TMM__FINISHED(finished, TMM__MUL((TMM_SUM)alpha, sum), old), enabled, row,
-                         col);
 }
 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
@@ -208,16 +212,19 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
         finished[j] =
             TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
     tmm__xfinish(&alpha.after, finished, count, mask, row, col);
-#endif
 #pragma unroll
     for (int j = 0; j < count; j++) {
         bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j,
-                       tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
-                                                   TMM__MUL(factor, (TMM_SUM)elements[j])),
-                                     enabled, row, col + j),
-                       enabled);
+        tmm__xstore_if(C + j, tmm__xrounded(finished[j], enabled, row, col + j), enabled);
     }
+#else
+#pragma unroll
+    for (int j = 0; j < count; j++) {
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
+        bool enabled = mask >> j & 1;
+        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
+    }
+#endif
 }
 
 /* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on.
@@ -244,14 +251,18 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int h = 0; h < 2; h++)
         tmm__xfinish(&alpha.after, finished + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
-#endif
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        elements[j / 4].v[j % 4] =
+            tmm__xrounded(finished[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
+#else
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_OUT *element = &elements[j / 4].v[j % 4];
-        *element = tmm__xrounded(TMM__FINISHED(finished[j], TMM__MUL((TMM_SUM)alpha, sum[j]),
-                                               TMM__MUL(factor, (TMM_SUM)*element)),
-                                 mask >> j & 1, row, col + j / 4 * 32 + j % 4);
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
+        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
+#endif
     if (vector) {
         if (mask & 1) *(tmm__xouts4 *)C = elements[0];
         if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];
