@@ -1,5 +1,6 @@
 /* The one file that emits the functions with C linkage, for float, double and int, and for
    unsigned, which main.c and caller.cpp declare. */
+#define TMM_WITH_SYRK
 #define TMM_IMPLEMENTATION
 #include "../../tiledmm.cuh"
 #define TMM_TYPE unsigned

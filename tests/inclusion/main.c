@@ -1,5 +1,6 @@
 /* C99, compiled without any CUDA header: the library by its declarations alone, and three lines
    for a type of its own. */
+#define TMM_WITH_SYRK
 #include "../../tiledmm.cuh"
 #define TMM_TYPE unsigned
 #define TMM_NAME u
@@ -20,6 +21,20 @@ static void test_host_functions(void)
     status =
         tmm_freivalds(TMM_DOUBLE, ROWS, COLS, INNER, A, INNER, B, COLS, C, COLS, 5, 1, &excess);
     tap_ok(status == TMM_OK && excess <= 1, "C99: tmm_freivalds");
+    {
+        const float X[2][2] = {{1, 2}, {3, 4}};
+        float S[2][2] = {{0, 0}, {0, 0}};
+        const unsigned U[2] = {3, 5};
+        unsigned V[2][2] = {{7, 7}, {7, 7}};
+        status = tmm_ssyrk_cpu(TMM_BOTH, TMM_OP_N, 2, 2, 1, &X[0][0], 2, 0, &S[0][0], 2);
+        tap_ok(status == TMM_OK && S[0][0] == 5 && S[0][1] == 11 && S[1][0] == 11 && S[1][1] == 25,
+               "C99: tmm_ssyrk_cpu");
+        status = tmm_usyrk_cpu(TMM_UPPER, TMM_OP_T, 2, 1, 1, U, 2, 1, &V[0][0], 2);
+        tap_ok(status == TMM_OK && V[0][0] == 16 && V[0][1] == 22 && V[1][0] == 7 && V[1][1] == 32,
+               "C99: tmm_usyrk_cpu, the upper half alone");
+        status = tmm_ssyrk(TMM_LOWER, TMM_OP_N, -1, 1, 1, NULL, 1, 0, NULL, 1, NULL);
+        tap_ok(status == TMM_ERROR_ARGUMENT, "C99: tmm_ssyrk");
+    }
     tap_ok(strcmp(tmm_status_string(TMM_ERROR_MEMORY), "TMM_ERROR_MEMORY") == 0 &&
                strcmp(tmm_kernel_string(TMM_SHARED_16), "shared_16") == 0,
            "C99: tmm_status_string, tmm_kernel_string");
