@@ -7291,7 +7291,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #endif
 #endif
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: finish.cuh, once/. Used by: kernels/common/, kernels/. */
+   Uses: finish.cuh, once/. Used by: kernels/common/, launch/product.h, kernels/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -16192,7 +16192,7 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #endif
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
+   Uses: kernels/common/, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
    Used by: sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
@@ -16433,7 +16433,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     tmm__schedule *s = &c.s;
     tmm__xmemory memory;
     const long long pitchB = TMM__TRIANGLE(p) ? 0 : c.pitchB; /* then B is packed as A */
-    const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
+    const size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xallocate(&memory, s, p->K, c.pitchA, pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
         tmm__xplan_by(plan->value, p, &c);
@@ -16452,7 +16452,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
     const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
-    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
+    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, sizeof(tmm__xsums4));
     if (status == TMM_OK)
         status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
                                       s->cluster, 0, c.bytes, arguments, p->stream);

@@ -31,6 +31,9 @@ __device__ const float test_bias[4] = {10, 20, 30, 40};
 #define TMM_SUM  double
 #define TMM_NAME fd
 #include "../tiledmm.cuh"
+#define TMM_TYPE short /* and sums of 2 bytes */
+#define TMM_NAME w
+#include "../tiledmm.cuh"
 
 #include "choice.h"
 DEFINE_CHOICE_TESTS(s, 0)
@@ -238,6 +241,34 @@ static void test_int_epilogue(void)
     download(hC, dC);
     tap_ok(status == TMM_OK && hC[0] == 14 && hC[4] == 15 && hC[15] == 47 && hC[16] == 4,
            "the epilogue is applied when K = 0 too");
+}
+
+/* Sums of 2 bytes, whose partial tiles take as much memory as those of 4. */
+static void test_narrow_sums(void)
+{
+    enum { M = 63, N = 26, K = 2000 };
+    static short a[M * K], b[K * N], c[M * N];
+    short *device = NULL;
+    int wrong = 0;
+    for (int i = 0; i < M * K; i++) a[i] = (short)(rand() % 7 - 3);
+    for (int i = 0; i < K * N; i++) b[i] = (short)(rand() % 7 - 3);
+    if (cudaMalloc(&device, sizeof a + sizeof b + sizeof c) != cudaSuccess) {
+        tap_ok(false, "memory for sums in short");
+        return;
+    }
+    cudaMemcpy(device, a, sizeof a, cudaMemcpyHostToDevice);
+    cudaMemcpy(device + M * K, b, sizeof b, cudaMemcpyHostToDevice);
+    const tmm_status status = tmm_wgemm_with(TMM_PIPELINED, TMM_OP_N, TMM_OP_N, M, N, K, 1, device,
+                                             K, device + M * K, N, 0, device + M * K + K * N, N, 0);
+    cudaMemcpy(c, device + M * K + K * N, sizeof c, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            int sum = 0;
+            for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
+            wrong += c[i * N + j] != (short)sum;
+        }
+    tap_ok(status == TMM_OK && wrong == 0, "sums in short, with k cut (%d wrong)", wrong);
+    cudaFree(device);
 }
 
 /* Floats whose sums are double: on and off the tiles, C aligned and not; each element right
@@ -581,6 +612,7 @@ int main(void)
     d_test_epilogue();
     test_int_epilogue();
     test_wide_sums();
+    test_narrow_sums();
     test_checks();
     test_tuning();
     test_sectors();

@@ -1,5 +1,5 @@
 /* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/pack_reduce.cuh, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
+   Uses: kernels/common/, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
    Used by: sum.h, once/kernels.h, type/, kernels/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
@@ -240,7 +240,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     tmm__schedule *s = &c.s;
     tmm__xmemory memory;
     const long long pitchB = TMM__TRIANGLE(p) ? 0 : c.pitchB; /* then B is packed as A */
-    const size_t tile = (size_t)(c.tile_m * c.tile_n) * sizeof(TMM_SUM);
+    const size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(tmm__xsums4);
     if (!tmm__xallocate(&memory, s, p->K, c.pitchA, pitchB, tile, p->stream)) {
         p->allowed = 0; /* a plan without cuts and packing needs no memory */
         tmm__xplan_by(plan->value, p, &c);
@@ -259,7 +259,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = s;
     arguments[count++] = &c.off_sectors; /* which PIPELINED does not look at */
     const int area = c.tile_m * c.tile_n, tiles = s->tiles_down * s->tiles_across;
-    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, 4 * sizeof(TMM_SUM));
+    if (s->cluster > 0) c.bytes += tmm__cluster_bytes(s->cluster, area / 512, sizeof(tmm__xsums4));
     if (status == TMM_OK)
         status = tmm__launch_clusters(c.kernel, dim3((unsigned)c.blocks, 1, p->batch), c.threads,
                                       s->cluster, 0, c.bytes, arguments, p->stream);

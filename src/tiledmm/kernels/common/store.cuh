@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: finish.cuh, once/. Used by: kernels/common/, kernels/. */
+   Uses: finish.cuh, once/. Used by: kernels/common/, launch/product.h, kernels/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
