@@ -76,7 +76,7 @@ CUDA
 # The runner's parts that the repository has built save time; one is missing, and is built in the user's
 # cache. The installed folder stays as it is: it may be root's.
 [ ! -d build/cucc ] || cp -r build/cucc "$outside/xdg/"
-rm -f "$outside"/xdg/cucc/kernels-*
+for part in "$outside"/xdg/cucc/kernels-plain.o-*; do rm -f "$(readlink -f "$part")" "$part"; done
 cp -r "$package" "$outside/before"
 chmod -R a-w "$package"
 unset CUCC_CACHE CXX CPATH
