@@ -881,8 +881,9 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
-/* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C
-   {0}). It holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
+/* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C {0}). It
+   holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be
+   freed or moved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
@@ -927,7 +928,8 @@ RAYT_API rayt_status rayt_tree_free(rayt_tree *tree);
 
 /* Asks a tree for `count` rays, enqueued on `stream`. rays, found: memory of the device, for a tree
    of the host host memory, then complete when it returns; 16-byte and 8-byte aligned. The answers
-   are the bits that a loop over all spheres gives, whatever the tree.
+   are the bits that a loop over all spheres gives, whatever the tree. A ray that hits many spheres at
+   one distance has to look at all of these, to find the lowest index.
    Errors: RAYT_ERROR_ARGUMENT (also for a tree that was never built, or on another device),
    RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
 RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, const rayt_ray *rays,
@@ -938,7 +940,8 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
    R - r. counts: how many there are, for each ball. lists: `capacity` indices for each ball, of which
    the first min(counts, capacity) are set, in ascending order: where counts is above capacity, the
    list was too short and has the lowest indices. Lists are kept in order by insertion, so that long
-   ones take long; capacity 0 (lists NULL) only counts. Memory and errors: as above. */
+   ones take long; capacity 0 (lists NULL) only counts. A ball that is NaN, or has a number above
+   1e18, finds nothing. Memory and errors: as above. */
 RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
                                        int *counts, int *lists, int capacity, rayt_stream stream);
 #endif
@@ -2642,6 +2645,7 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
      offsets    counts[digit][tile]: how many come before in tiles to the left; totals[digit]
      scatter    a key's place: keys of smaller digits + the same digit in tiles to the left
                                 + in warps before + in this warp before
+   A single tile needs scatter alone.
 
    In a warp, lanes that have the same digit find one another by 8 votes. Bytes a pass and key: 8
    read to count, 12 read and 12 written to scatter. What bounds it: the writes, which go to 256
@@ -2721,11 +2725,18 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
         keys[k] = i < sort.count ? sort.keys[i] : 0;
         if (i < sort.count) atomicAdd(&places[warp][rayt__digit(keys[k], shift)], 1);
     }
-    int total = sort.totals[thread], place = rayt__warp_sum(total); /* a digit for each thread */
+    __syncthreads();
+    int total = 0, tiles_before = 0; /* a digit for each thread */
+    for (int w = 0; w < WARPS; w++) total += places[w][thread];
+    if (sort.tiles > 1) {
+        total = sort.totals[thread];
+        tiles_before = sort.counts[(size_t)thread * sort.tiles + blockIdx.x];
+    }
+    int place = rayt__warp_sum(total);
     if (lane == 31) sums[warp] = place;
     __syncthreads();
     for (int w = 0; w < warp; w++) place += sums[w];
-    place += sort.counts[(size_t)thread * sort.tiles + blockIdx.x] - total;
+    place += tiles_before - total;
     for (int w = 0; w < WARPS; w++) {
         int many = places[w][thread];
         places[w][thread] = place;
@@ -4604,8 +4615,10 @@ static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStr
                            rayt__sort_tiles(b->count)};
     cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
     cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
-    rayt_status status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
-    if (status == RAYT_OK)
+    rayt_status status = RAYT_OK;
+    if (sort.tiles > 1)
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
+    if (sort.tiles > 1 && status == RAYT_OK)
         status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
     if (status == RAYT_OK)
         status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));

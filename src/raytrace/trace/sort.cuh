@@ -10,6 +10,7 @@
      offsets    counts[digit][tile]: how many come before in tiles to the left; totals[digit]
      scatter    a key's place: keys of smaller digits + the same digit in tiles to the left
                                 + in warps before + in this warp before
+   A single tile needs scatter alone.
 
    In a warp, lanes that have the same digit find one another by 8 votes. Bytes a pass and key: 8
    read to count, 12 read and 12 written to scatter. What bounds it: the writes, which go to 256
@@ -89,11 +90,18 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
         keys[k] = i < sort.count ? sort.keys[i] : 0;
         if (i < sort.count) atomicAdd(&places[warp][rayt__digit(keys[k], shift)], 1);
     }
-    int total = sort.totals[thread], place = rayt__warp_sum(total); /* a digit for each thread */
+    __syncthreads();
+    int total = 0, tiles_before = 0; /* a digit for each thread */
+    for (int w = 0; w < WARPS; w++) total += places[w][thread];
+    if (sort.tiles > 1) {
+        total = sort.totals[thread];
+        tiles_before = sort.counts[(size_t)thread * sort.tiles + blockIdx.x];
+    }
+    int place = rayt__warp_sum(total);
     if (lane == 31) sums[warp] = place;
     __syncthreads();
     for (int w = 0; w < warp; w++) place += sums[w];
-    place += sort.counts[(size_t)thread * sort.tiles + blockIdx.x] - total;
+    place += tiles_before - total;
     for (int w = 0; w < WARPS; w++) {
         int many = places[w][thread];
         places[w][thread] = place;

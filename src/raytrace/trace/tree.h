@@ -4,8 +4,9 @@
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
-/* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C
-   {0}). It holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be freed or moved. */
+/* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C {0}). It
+   holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be
+   freed or moved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
@@ -50,7 +51,8 @@ RAYT_API rayt_status rayt_tree_free(rayt_tree *tree);
 
 /* Asks a tree for `count` rays, enqueued on `stream`. rays, found: memory of the device, for a tree
    of the host host memory, then complete when it returns; 16-byte and 8-byte aligned. The answers
-   are the bits that a loop over all spheres gives, whatever the tree.
+   are the bits that a loop over all spheres gives, whatever the tree. A ray that hits many spheres at
+   one distance has to look at all of these, to find the lowest index.
    Errors: RAYT_ERROR_ARGUMENT (also for a tree that was never built, or on another device),
    RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA. */
 RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, const rayt_ray *rays,
@@ -61,7 +63,8 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
    R - r. counts: how many there are, for each ball. lists: `capacity` indices for each ball, of which
    the first min(counts, capacity) are set, in ascending order: where counts is above capacity, the
    list was too short and has the lowest indices. Lists are kept in order by insertion, so that long
-   ones take long; capacity 0 (lists NULL) only counts. Memory and errors: as above. */
+   ones take long; capacity 0 (lists NULL) only counts. A ball that is NaN, or has a number above
+   1e18, finds nothing. Memory and errors: as above. */
 RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
                                        int *counts, int *lists, int capacity, rayt_stream stream);
 #endif

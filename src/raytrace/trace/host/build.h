@@ -105,8 +105,10 @@ static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStr
                            rayt__sort_tiles(b->count)};
     cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
     cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
-    rayt_status status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
-    if (status == RAYT_OK)
+    rayt_status status = RAYT_OK;
+    if (sort.tiles > 1)
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
+    if (sort.tiles > 1 && status == RAYT_OK)
         status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
     if (status == RAYT_OK)
         status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
