@@ -52,9 +52,10 @@
      rayt_trace_cpu(&scene, &camera, &quality, image, width, height)    the reference, all processors
    The camera looks from position to target; y points upwards, x to the right where z points to the
    viewer. Rays are in perspective, spread over a lens if there is one, or parallel. With parallel
-   rays that look along -z the picture is that of rayt_render, upside down. A sphere is RAYT_MATT (lit
-   by sun, point lights and ambient light, with hard shadows), RAYT_DIFFUSE (by them and by all that
-   is around), RAYT_MIRROR (fuzz) or RAYT_GLASS (index). Light that a path finds is added up over
+   rays that look along -z the picture is that of rayt_render, upside down, as far as floats can tell
+   distances to the camera apart. A sphere is RAYT_MATT (lit by sun, point lights and ambient light,
+   with hard shadows), RAYT_DIFFUSE (by them and by all that is around), RAYT_MIRROR (fuzz) or
+   RAYT_GLASS (index). Light that a path finds is added up over
    `samples` paths a pixel, each of up to `depth` rays. One goes through the middle of the pixel;
    several are spread over it, as `seed` says. A sample above 16 counts as 16; 1 is white.
    WHERE is one of the first four, in which every ray asks for every sphere, or RAYT_TREE: few are
@@ -708,7 +709,8 @@ typedef enum rayt_kind {
 typedef struct RAYT_ALIGN rayt_material {
     int kind;    /* a rayt_kind */
     float fuzz;  /* RAYT_MIRROR: 0 reflects exactly, 1 is satin; clamped to 0 .. 1 */
-    float index; /* RAYT_GLASS: of refraction, inside relative to outside: glass in air has 1.5 */
+    float index; /* RAYT_GLASS: of refraction, inside relative to outside: glass in air has 1.5; what
+                    is not above 0 reflects all */
     float unused;
 } rayt_material;
 
@@ -3199,12 +3201,22 @@ static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__tr
 {
     rayt_sphere sphere = view->spheres[found];
     float3 centre = make_float3(sphere.x, sphere.y, sphere.z);
+    float3 along = make_float3(ray.dx, ray.dy, ray.dz);
+    float3 f = rayt__along(-1, centre, make_float3(ray.x, ray.y, ray.z));
+    float square = rayt_mul(sphere.radius, sphere.radius);
+    float c = rayt_fma(f.x, f.x, rayt_fma(f.y, f.y, rayt_fma(f.z, f.z, -square)));
+    /* Rounding of a long distance may be more than the radius. It moves the point along the ray: only
+       what lies across the ray is kept, and the rest follows from the radius. */
     float3 out = rayt__along(-1, centre, met->point);
+    float deep = rayt__dot(out, along);
+    out = rayt__along(-deep, along, out);
+    float rest = rayt_sub(square, rayt__dot(out, out)), half = rest > 0 ? rayt_sqrt(rest) : 0;
+    met->inside = c < 0 && deep > 0; /* the ray begins inside and leaves */
+    out = rayt__along(met->inside ? half : -half, along, out);
     out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
     met->point =
         rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
     met->clear = sphere.radius;
-    met->inside = rayt__dot(out, make_float3(ray.dx, ray.dy, ray.dz)) > 0;
     met->normal = met->inside ? rayt__times(-1, out) : out;
     met->colour = make_float3(rayt__part(sphere.r), rayt__part(sphere.g), rayt__part(sphere.b));
     rayt_material matt = {RAYT_MATT, 0, 0, 0};
@@ -3235,7 +3247,7 @@ static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *
     float power = rayt_mul(rest, rest);
     power = rayt_mul(rayt_mul(power, power), rest);
     float reflected = rayt_fma(rayt_sub(1, base), power, base);
-    if (!(square < 1) || reflected > rayt__uniform(bits.z)) return true;
+    if (!(square < 1) || !(reflected <= rayt__uniform(bits.z))) return true; /* also NaN */
     float deep = rayt_sub(rayt_mul(ratio, cosine), rayt_sqrt(rayt_sub(1, square)));
     *direction = rayt__along(ratio, along, rayt__times(deep, met->normal));
     return true;

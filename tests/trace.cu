@@ -561,6 +561,19 @@ static void snell(void)
             excess = fmax(excess, fabs(seen / 400 - reflected) / sqrt(0.25 / 400));
         }
     tap_ok(wrong == 0, "Snell's law: %d of %d rays go another way", wrong, rays);
+    static const float none[] = {-1.5f, -1, -0.5f, -0.0f, 0, -1e-40f, -INFINITY, NAN};
+    for (int n = wrong = 0; n < 8 * 400; n++) {
+        rayt__surface met;
+        float3 d;
+        memset(&met, 0, sizeof met);
+        met.material.kind = RAYT_GLASS;
+        met.material.index = none[n % 8];
+        met.inside = n / 8 % 2 != 0;
+        met.normal = make_float3(0, 1, 0);
+        rayt__bend(&met, make_float3(0.6f, -0.8f, 0), rayt__hash((unsigned)n, 1, 3), &d);
+        wrong += !(fabsf(d.x - 0.6f) < 1e-6f && fabsf(d.y - 0.8f) < 1e-6f && d.z == 0);
+    }
+    tap_ok(wrong == 0, "an index that is none reflects: %d rays go another way", wrong);
     tap_ok(excess < 4.5, "Schlick's part is reflected: within %.1f standard deviations", excess);
 }
 
@@ -619,6 +632,36 @@ static void parallel(void)
         "parallel rays draw what rayt_render draws: %d bytes are not one less or equal, %d far off",
         off, far_off);
     free(image);
+}
+
+/* A camera so far away that a float cannot tell the front of a sphere from its back: parallel rays see
+   what they see from nearby, in every material. */
+static void far_away(void)
+{
+    enum { W = 60, H = 40 };
+    for (int kind = 0; kind < RAYT_KIND_COUNT; kind++) {
+        for (int i = 0; i < 6; i++) {
+            float x = 20 * (float)(i % 3 - 1), y = 20 * (float)(i / 3) - 10;
+            put(i, x, y, within(-5, 5), within(5, 9), within(0.4f, 1), kind);
+        }
+        rayt_scene scene = plain_scene(6);
+        scene.sky_bottom[0] = 0.2f, scene.sky_top[1] = 0.1f;
+        scene.sun.x = 1, scene.sun.y = 2, scene.sun.z = 2, scene.sun.r = scene.sun.g = 0.8f;
+        rayt_camera camera = {{0, 0, 100}, {0, 0, 0}, {0, 1, 0}, 0, 0, 0};
+        rayt_quality quality = plain_quality(1, 6);
+        unsigned char *near = cpu_image(&scene, &camera, &quality, W, H);
+        for (int k = 0; k < 2; k++) {
+            camera.position[2] = k ? 1e9f : 1e6f;
+            unsigned char *far = cpu_image(&scene, &camera, &quality, W, H);
+            int off = 0;
+            for (int n = 0; n < W * H * 4; n++) off += abs(near[n] - far[n]) > 2;
+            /* a ray in glass is reflected or not by chance, which a last place may decide */
+            tap_ok(off <= W * H * 4 / 200, "material %d from %g away: %d bytes are others", kind,
+                   (double)camera.position[2], off);
+            free(far);
+        }
+        free(near);
+    }
 }
 
 static void tones(void)
@@ -875,6 +918,7 @@ int main(void)
     snell();
     random_vectors();
     parallel();
+    far_away();
     tones();
     seeds();
     callers();

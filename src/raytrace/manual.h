@@ -52,9 +52,10 @@
      rayt_trace_cpu(&scene, &camera, &quality, image, width, height)    the reference, all processors
    The camera looks from position to target; y points upwards, x to the right where z points to the
    viewer. Rays are in perspective, spread over a lens if there is one, or parallel. With parallel
-   rays that look along -z the picture is that of rayt_render, upside down. A sphere is RAYT_MATT (lit
-   by sun, point lights and ambient light, with hard shadows), RAYT_DIFFUSE (by them and by all that
-   is around), RAYT_MIRROR (fuzz) or RAYT_GLASS (index). Light that a path finds is added up over
+   rays that look along -z the picture is that of rayt_render, upside down, as far as floats can tell
+   distances to the camera apart. A sphere is RAYT_MATT (lit by sun, point lights and ambient light,
+   with hard shadows), RAYT_DIFFUSE (by them and by all that is around), RAYT_MIRROR (fuzz) or
+   RAYT_GLASS (index). Light that a path finds is added up over
    `samples` paths a pixel, each of up to `depth` rays. One goes through the middle of the pixel;
    several are spread over it, as `seed` says. A sample above 16 counts as 16; 1 is white.
    WHERE is one of the first four, in which every ray asks for every sphere, or RAYT_TREE: few are

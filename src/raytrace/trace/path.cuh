@@ -188,12 +188,22 @@ static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__tr
 {
     rayt_sphere sphere = view->spheres[found];
     float3 centre = make_float3(sphere.x, sphere.y, sphere.z);
+    float3 along = make_float3(ray.dx, ray.dy, ray.dz);
+    float3 f = rayt__along(-1, centre, make_float3(ray.x, ray.y, ray.z));
+    float square = rayt_mul(sphere.radius, sphere.radius);
+    float c = rayt_fma(f.x, f.x, rayt_fma(f.y, f.y, rayt_fma(f.z, f.z, -square)));
+    /* Rounding of a long distance may be more than the radius. It moves the point along the ray: only
+       what lies across the ray is kept, and the rest follows from the radius. */
     float3 out = rayt__along(-1, centre, met->point);
+    float deep = rayt__dot(out, along);
+    out = rayt__along(-deep, along, out);
+    float rest = rayt_sub(square, rayt__dot(out, out)), half = rest > 0 ? rayt_sqrt(rest) : 0;
+    met->inside = c < 0 && deep > 0; /* the ray begins inside and leaves */
+    out = rayt__along(met->inside ? half : -half, along, out);
     out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
     met->point =
         rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
     met->clear = sphere.radius;
-    met->inside = rayt__dot(out, make_float3(ray.dx, ray.dy, ray.dz)) > 0;
     met->normal = met->inside ? rayt__times(-1, out) : out;
     met->colour = make_float3(rayt__part(sphere.r), rayt__part(sphere.g), rayt__part(sphere.b));
     rayt_material matt = {RAYT_MATT, 0, 0, 0};
@@ -224,7 +234,7 @@ static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *
     float power = rayt_mul(rest, rest);
     power = rayt_mul(rayt_mul(power, power), rest);
     float reflected = rayt_fma(rayt_sub(1, base), power, base);
-    if (!(square < 1) || reflected > rayt__uniform(bits.z)) return true;
+    if (!(square < 1) || !(reflected <= rayt__uniform(bits.z))) return true; /* also NaN */
     float deep = rayt_sub(rayt_mul(ratio, cosine), rayt_sqrt(rayt_sub(1, square)));
     *direction = rayt__along(ratio, along, rayt__times(deep, met->normal));
     return true;
