@@ -381,6 +381,11 @@ static void test_checks(void)
     dc[9] += 1e-10;
     tmm_freivalds(TMM_DOUBLE, L, L, L, da, L, db, L, dc, L, 20, seed, &error);
     tap_ok(error > 1, "freivalds finds one double off by 1e-10 (excess %.3g)", error);
+    tmm_dgemm_cpu(TMM_OP_N, TMM_OP_N, 4, L * L / 4, 1, 1, da, 1, db, L * L / 4, 0, dc, L * L / 4);
+    tmm_freivalds(TMM_DOUBLE, 4, L * L / 4, 1, da, 1, db, L * L / 4, dc, L * L / 4, 20, seed,
+                  &error);
+    tap_ok(error > 0 && error < 1, "freivalds passes a double product of long rows (excess %.3g)",
+           error);
     tmm_freivalds(TMM_FLOAT, L, L, 0, NULL, 1, b, L, c, L, 1, seed, &error);
     tap_ok(error > 1, "freivalds: with K = 0 the product must be zero");
 }

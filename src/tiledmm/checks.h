@@ -169,6 +169,8 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     double *of_B = r + N, *of_AB = of_B + K, *of_C = of_AB + M;
 
     const double u = type == TMM_DOUBLE ? 1.1102230246251565e-16 : 5.9604644775390625e-8;
+    /* Sums of this check itself are double: they round as those of a C in double do. */
+    const double terms = (double)K + 2 + (type == TMM_DOUBLE ? (double)N : 0);
     /* Rounding C to 16 bits: in proportion to an element, and that of subnormal numbers. */
     const double u_C = type == TMM_HALF ? ldexp(1, -11) : type == TMM_BFLOAT16 ? ldexp(1, -8) : 0;
     const double least = ldexp(sqrt((double)N), type == TMM_HALF ? -25 : -134);
@@ -185,7 +187,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
             double residual = fabs(of_C[i] - of_AB[i]), norm = 0;
             if (residual == 0) continue;
             if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
-            double bound = 8 * sqrt(K + 2.0) * u * norm * normB;
+            double bound = 8 * sqrt(terms) * u * norm * normB;
             if (u_C > 0) bound += 8 * (u_C * sqrt(tmm__square_norm(type, C, i * ldc, N)) + least);
             double e = residual / bound;
             if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;

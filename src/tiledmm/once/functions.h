@@ -28,7 +28,8 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
    pass with probability 1/2 at most, so `trials` of them with 2^-trials.
      TMM_INT: exact modulo 2^32. *excess is 0 if every trial agrees, infinite otherwise.
      TMM_FLOAT, TMM_DOUBLE: *excess is the largest |C r - A B r|_i over a bound for what rounding
-     does to row i. That is 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type.
+     does to row i. That is 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type; in
+     double 8 sqrt(K + N + 2) u ..., for C r and B r, sums of N elements, are rounded so, too.
      Above 1 the product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
