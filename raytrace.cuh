@@ -706,8 +706,7 @@ typedef enum rayt_kind {
 typedef struct RAYT_ALIGN rayt_material {
     int kind;    /* a rayt_kind */
     float fuzz;  /* RAYT_MIRROR: 0 reflects exactly, 1 is satin; clamped to 0 .. 1 */
-    float index; /* RAYT_GLASS: of refraction, inside relative to outside: glass in air has 1.5; what
-                    is not above 0 reflects all */
+    float index; /* RAYT_GLASS: of refraction, inside to outside: 1.5 in air; up to 0: a mirror */
     float unused;
 } rayt_material;
 
@@ -908,7 +907,7 @@ typedef struct rayt_found {
 /* Where to look for neighbours: a point and a radius. */
 typedef struct RAYT_ALIGN rayt_ball {
     float x, y, z;
-    float radius; /* may be negative: then the point must lie so deep inside a sphere */
+    float radius; /* up to 1e18, else nothing is near; negative: so deep inside a sphere */
 } rayt_ball;
 
 /* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that
