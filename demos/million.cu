@@ -17,7 +17,7 @@ enum { ON_CPU = 1, SPHERES = 4000, FRAMES = 3, WIDTH = 160, HEIGHT = 90 };
 #else
 enum { ON_CPU = 0, SPHERES = 1000000, FRAMES = 60, WIDTH = 1280, HEIGHT = 720 };
 #endif
-enum { SMALL_W = 32, SMALL_H = 18, MOST_FRAMES = 10000 };
+enum { SMALL_W = 32, SMALL_H = 18, MOST_FRAMES = 10000, MOST_NAME = 4000 };
 
 /* Where a sphere is at time 0, and how it moves. */
 typedef struct orbit {
@@ -71,21 +71,24 @@ static int parse(int argc, char **argv)
         if (strcmp(word, "--width") == 0) to = &o.width;
         if (strcmp(word, "--height") == 0) to = &o.height;
         if (strcmp(word, "--samples") == 0) to = &o.samples;
+        int is_seed = strcmp(word, "--seed") == 0;
+        if (is_seed) most = LONG_MAX - 1; /* what strtol gives for more is LONG_MAX */
         int is_number = *value && *end == 0 && number >= 1 && number <= most;
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             help();
             exit(0);
         } else if (to && is_number) {
             *to = (int)number;
-        } else if (strcmp(word, "--seed") == 0 && is_number) {
+        } else if (is_seed && is_number) {
             o.seed = (unsigned long long)number;
-        } else if (strcmp(word, "--out") == 0 && *value && value[0] != '-') {
+        } else if (strcmp(word, "--out") == 0 && *value && value[0] != '-' &&
+                   strlen(value) <= MOST_NAME) {
             o.out = value;
         } else if (strcmp(word, "--csv") == 0 && *value && value[0] != '-') {
             o.csv = value;
         } else {
-            fprintf(stderr, "million: cannot use '%s%s%s'; see --help\n", word, to ? " " : "",
-                    to ? value : "");
+            fprintf(stderr, "million: cannot use '%s%s%s'; see --help\n", word,
+                    to || is_seed ? " " : "", to || is_seed ? value : "");
             return 0;
         }
         n++;
@@ -226,7 +229,7 @@ int main(int argc, char **argv)
            device.name, o.spheres, o.width, o.height, o.samples,
            ON_CPU ? "; times are CPU times" : "");
     for (int frame = 0; frame < o.frames; frame++) {
-        char path[1000];
+        char path[MOST_NAME + 20];
         float ms[2];
         draw(device_orbits, device_spheres, &tree, 0.05f * (float)frame, &quality, device_image,
              ms);

@@ -137,13 +137,15 @@ static int parse(int argc, char **argv)
                   : strcmp(word, "--samples") == 0 ? &o.samples
                                                    : NULL;
         if (strcmp(word, "--depth") == 0) to = &o.depth, most = 1000;
+        int is_seed = strcmp(word, "--seed") == 0;
+        if (is_seed) most = LONG_MAX - 1; /* what strtol gives for more is LONG_MAX */
         int is_number = *value && *end == 0 && number >= 1 && number <= most;
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             help();
             exit(0);
         } else if (to && is_number) {
             *to = (int)number;
-        } else if (strcmp(word, "--seed") == 0 && is_number) {
+        } else if (is_seed && is_number) {
             o.seed = (unsigned long long)number;
         } else if (strcmp(word, "--out") == 0 && *value && value[0] != '-') {
             o.out = value;
@@ -160,7 +162,7 @@ static int parse(int argc, char **argv)
                        0;
         } else {
             return fprintf(stderr, "weekend: cannot use '%s%s%s'; see --help\n", word,
-                           to ? " " : "", to ? value : ""),
+                           to || is_seed ? " " : "", to || is_seed ? value : ""),
                    0;
         }
         n++;

@@ -128,7 +128,7 @@ check "weekend: all five are right" lines '^(global|readonly|constant|shared|tre
 check "weekend: CSV" csv "$work/w.csv" 5 9
 # Light above, shadows between the spheres, all colours: the picture is no plain one.
 check "weekend: its picture" test "$(wc -c <"$work/weekend.png")" -gt 1500
-check "weekend --memory, --depth, --seed" passes '^tree .* ok$' "$program" "${small[@]}" --memory tree --depth 3 --seed 7
+check "weekend --memory, --depth, --seed" passes '^tree .* ok$' "$program" "${small[@]}" --memory tree --depth 3 --seed 70000
 for refused in "--memory fast" "--samples 0" "--samples 65537" "--depth 1001" "--width 9x" "--seed" "--csv --help" 5; do
     # shellcheck disable=SC2086
     check "weekend $refused: refused with a sentence" refuses 2 "^weekend: .*see --help" "$program" $refused
@@ -150,11 +150,16 @@ check "million: two frames, both compared" passes '^ +1 .* ok$' "$program" "${sm
 check "million: CSV" csv "$work/m.csv" 2 8
 frames_differ() { [ -s "$work/million_000.png" ] && [ -s "$work/million_001.png" ] && ! cmp "$work/million_000.png" "$work/million_001.png"; }
 check "million: spheres have moved" frames_differ
-check "million --samples, --seed" passes '^ +0 .* ok$' "$program" "${small[@]}" --samples 3 --seed 5
-for refused in "--frames 0" "--spheres x" "--width 0" "--out" "--csv --help" 5; do
+check "million --samples, --seed" passes '^ +0 .* ok$' "$program" "${small[@]}" --samples 3 --seed 20000000000
+for refused in "--frames 0" "--spheres x" "--width 0" "--out" "--csv --help" 5 "--seed 99999999999999999999"; do
     # shellcheck disable=SC2086
     check "million $refused: refused with a sentence" refuses 2 "^million: .*see --help" "$program" $refused
 done
+check "million: a name too long for all its pictures" refuses 2 "cannot use '--out'; see --help" "$program" "${small[@]}" --out "$(printf '%04001d' 0)"
+deep=$work/$(printf '%0200d' 0)/$(printf '%0200d' 0)/$(printf '%0200d' 0)/$(printf '%0200d' 0)/$(printf '%0200d' 0)
+mkdir -p "$deep"
+check "million: two frames by a long name" passes '^ +1 .* ok$' "$program" "${small[@]}" --out "$deep/m"
+check "million: they are two files" test -s "$deep/m_001.png"
 check "million: a picture that cannot be written" refuses 2 "cannot write /none/x_000.png" "$program" "${small[@]}" --out /none/x
 check "million without a device" env CUCC_DEVICES=0 bash -c "! $program"
 tap_done

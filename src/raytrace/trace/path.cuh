@@ -189,16 +189,17 @@ static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__tr
     rayt_sphere sphere = view->spheres[found];
     float3 centre = make_float3(sphere.x, sphere.y, sphere.z);
     float3 along = make_float3(ray.dx, ray.dy, ray.dz);
-    float3 f = rayt__along(-1, centre, make_float3(ray.x, ray.y, ray.z));
+    float3 from = rayt__along(-1, centre, make_float3(ray.x, ray.y, ray.z));
     float square = rayt_mul(sphere.radius, sphere.radius);
-    float c = rayt_fma(f.x, f.x, rayt_fma(f.y, f.y, rayt_fma(f.z, f.z, -square)));
+    float outside = rayt_fma(from.z, from.z, -square);
+    outside = rayt_fma(from.x, from.x, rayt_fma(from.y, from.y, outside));
     /* Rounding of a long distance may be more than the radius. It moves the point along the ray: only
        what lies across the ray is kept, and the rest follows from the radius. */
     float3 out = rayt__along(-1, centre, met->point);
     float deep = rayt__dot(out, along);
     out = rayt__along(-deep, along, out);
     float rest = rayt_sub(square, rayt__dot(out, out)), half = rest > 0 ? rayt_sqrt(rest) : 0;
-    met->inside = c < 0 && deep > 0; /* the ray begins inside and leaves */
+    met->inside = outside < 0 && deep > 0; /* the ray begins inside and leaves */
     out = rayt__along(met->inside ? half : -half, along, out);
     out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
     met->point =

@@ -29,7 +29,7 @@ typedef struct rayt_found {
 /* Where to look for neighbours: a point and a radius. */
 typedef struct RAYT_ALIGN rayt_ball {
     float x, y, z;
-    float radius; /* may be negative: then the point must lie so deep inside a sphere */
+    float radius; /* up to 1e18, else nothing is near; negative: so deep inside a sphere */
 } rayt_ball;
 
 /* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that

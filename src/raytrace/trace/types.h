@@ -14,11 +14,9 @@ typedef enum rayt_kind {
 
 /* The surface of one sphere; 16 bytes. A kind that is none counts as RAYT_MATT. */
 typedef struct RAYT_ALIGN rayt_material {
-    int kind;   /* a rayt_kind */
-    float fuzz; /* RAYT_MIRROR: 0 reflects exactly, 1 is satin; clamped to 0 .. 1 */
-    float
-        index; /* RAYT_GLASS: of refraction, inside relative to outside: glass in air has 1.5; what
-                    is not above 0 reflects all */
+    int kind;    /* a rayt_kind */
+    float fuzz;  /* RAYT_MIRROR: 0 reflects exactly, 1 is satin; clamped to 0 .. 1 */
+    float index; /* RAYT_GLASS: of refraction, inside to outside: 1.5 in air; up to 0: a mirror */
     float unused;
 } rayt_material;
 
