@@ -14,7 +14,7 @@ from PIL import Image
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 WIDTH, COLOURS = 720, 64
-SHOWN = {"global": 1, "shared": 1, "constant": 2}  # how many of the worst lines
+SHOWN = {"global": 1, "shared": 1, "constant": 2, "layout": 1}  # how many of the worst lines
 CLIP = """(() => { const all = [...document.querySelectorAll(".worst")].slice(0, %d);
 all.forEach(s => s.querySelector("details").open = true);
 const boxes = all.map(s => s.getBoundingClientRect());
