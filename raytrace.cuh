@@ -352,25 +352,27 @@ typedef struct RAYT_ALIGN rayt_sphere {
 
 /* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
    instruction that rounds once instead of twice. They do so here and not there: images would differ
-   in a few bytes. On the device the intrinsics are exempt from that. On the host a value that has
-   been through a volatile variable is a rounded float, under any optimisation and on any unit. Where
-   units are known to round to float, a statement that may change the register does as well: the
-   compiler cannot look through it, and nothing goes to memory. */
+   in a few bytes. On the device the intrinsics are exempt from that. On the host RAYT_OPAQUE makes a
+   value one that the compiler knows nothing about: a rounded float, under any optimisation. Where
+   units are known to round to float, nothing goes to memory for that. */
 #ifdef __CUDA_ARCH__
 #define RAYT_ROUND(on_device, on_host) return on_device
-#elif defined(__GNUC__) && defined(__x86_64__) && defined(__SSE_MATH__)
-#define RAYT_ROUND(on_device, on_host) \
-    float rounded = on_host;           \
-    __asm__("" : "+x"(rounded));       \
-    return rounded
-#elif defined(__GNUC__) && defined(__aarch64__)
-#define RAYT_ROUND(on_device, on_host) \
-    float rounded = on_host;           \
-    __asm__("" : "+w"(rounded));       \
-    return rounded
+#define RAYT_OPAQUE(number)
 #else
+#if defined(__GNUC__) && defined(__x86_64__) && defined(__SSE_MATH__)
+#define RAYT_OPAQUE(number) __asm__("" : "+x"(number));
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define RAYT_OPAQUE(number) __asm__("" : "+w"(number));
+#else
+#define RAYT_OPAQUE(number)             \
+    {                                   \
+        volatile float stored = number; \
+        number = stored;                \
+    }
+#endif
 #define RAYT_ROUND(on_device, on_host) \
-    volatile float rounded = on_host;  \
+    float rounded = on_host;           \
+    RAYT_OPAQUE(rounded)               \
     return rounded
 #endif
 static __host__ __device__ __forceinline__ float rayt_add(float a, float b)
@@ -387,6 +389,7 @@ static __host__ __device__ __forceinline__ float rayt_mul(float a, float b)
 }
 static __host__ __device__ __forceinline__ float rayt_div(float a, float b)
 {
+    RAYT_OPAQUE(b) /* else -ffast-math multiplies by the inverse that several divisions share */
     RAYT_ROUND(__fdiv_rn(a, b), a / b);
 }
 static __host__ __device__ __forceinline__ float rayt_sqrt(float a)
@@ -863,14 +866,16 @@ RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
                                 const rayt_camera *camera, const rayt_quality *quality,
                                 unsigned char *image, int width, int height, rayt_stream stream);
 
-/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. */
+/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. RAYT_TREE
+   builds a tree of its own; scene->tree is not looked at. Errors: as above, RAYT_ERROR_MEMORY. */
 RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
                                      const rayt_camera *camera, const rayt_quality *quality,
                                      unsigned char *image, int width, int height,
                                      rayt_progress progress, void *context);
 
 /* The same image by the CPU, host memory, a thread for each processor. Every ray against every
-   sphere, or through scene->tree. Errors: RAYT_ERROR_ARGUMENT. */
+   sphere, or through scene->tree if that is not NULL: of rayt_build_host. Errors:
+   RAYT_ERROR_ARGUMENT. */
 RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
                                     const rayt_quality *quality, unsigned char *image, int width,
                                     int height);

@@ -135,6 +135,13 @@ for refused in "--memory fast" "--samples 0" "--samples 65537" "--depth 1001" "-
 done
 check "weekend: a file that cannot be written" refuses 2 "cannot write '/none/x.csv'" "$program" --csv /none/x.csv
 check "weekend: a picture that cannot be written" refuses 2 "cannot write /none/x.png" "$program" --width 8 --height 8 --samples 1 --out /none/x.png
+# No option changes a byte: -ffast-math would have several divisions share an inverse.
+check "weekend builds with -ffast-math" cpu/cucc -Xcompiler -O3,-march=native,-ffast-math demos/weekend.cu -o "$program.fast"
+same_bytes() {
+    local tall=(--width 100 --height 60 --samples 3 --memory tree)
+    "$program" "${tall[@]}" --out "$work/plain.png" && "$program.fast" "${tall[@]}" --out "$work/fast.png" && cmp "$work/plain.png" "$work/fast.png"
+}
+check "weekend: the same picture" same_bytes
 check "weekend without a device" env CUCC_DEVICES=0 bash -c "! $program"
 
 program=$work/million small=(--spheres 300 --width 40 --height 24 --frames 2 --out "$work/million")

@@ -76,14 +76,16 @@ RAYT_API rayt_status rayt_trace(rayt_where where, const rayt_scene *scene,
                                 const rayt_camera *camera, const rayt_quality *quality,
                                 unsigned char *image, int width, int height, rayt_stream stream);
 
-/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. */
+/* The whole job: arrays and image in host memory, band by band as rayt_render_host does it. RAYT_TREE
+   builds a tree of its own; scene->tree is not looked at. Errors: as above, RAYT_ERROR_MEMORY. */
 RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
                                      const rayt_camera *camera, const rayt_quality *quality,
                                      unsigned char *image, int width, int height,
                                      rayt_progress progress, void *context);
 
 /* The same image by the CPU, host memory, a thread for each processor. Every ray against every
-   sphere, or through scene->tree. Errors: RAYT_ERROR_ARGUMENT. */
+   sphere, or through scene->tree if that is not NULL: of rayt_build_host. Errors:
+   RAYT_ERROR_ARGUMENT. */
 RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *camera,
                                     const rayt_quality *quality, unsigned char *image, int width,
                                     int height);
