@@ -888,8 +888,8 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
 /* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C {0}). It
-   holds a copy of the centres and radii, 40 bytes a sphere in all: the spheres themselves may be
-   freed or moved. */
+   holds a copy of the centres and radii, 40 bytes a sphere in all: for questions the spheres are not
+   needed any more. rayt_trace still reads those that are hit: they must be there, and unmoved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
@@ -2219,8 +2219,8 @@ static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group gro
     return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
-/* Where the ray enters the first of some children, rounded down to 16 bits, which are the upper ones
-   of the result. */
+/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
+   of a float. */
 static __host__ __device__ __forceinline__ unsigned rayt__least(const float *at, unsigned children)
 {
     float least = 3e38f;
@@ -3053,7 +3053,7 @@ enum {
     RAYT__NO_SPHERE = -1
 };
 #define RAYT__BRIGHTEST 16.0f /* a sample that is brighter counts as this: sums are finite */
-#define RAYT__CLEAR     9.5367431640625e-7f /* 2^-20: so far from a surface do new rays begin */
+#define RAYT__CLEAR     9.5367431640625e-7f /* 2^-20 of coordinates: so far off surfaces rays begin */
 
 /* Where one path stands. A thread holds one. */
 typedef struct rayt__path {

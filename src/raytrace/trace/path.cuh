@@ -39,7 +39,7 @@ enum {
     RAYT__NO_SPHERE = -1
 };
 #define RAYT__BRIGHTEST 16.0f /* a sample that is brighter counts as this: sums are finite */
-#define RAYT__CLEAR     9.5367431640625e-7f /* 2^-20: so far from a surface do new rays begin */
+#define RAYT__CLEAR     9.5367431640625e-7f /* 2^-20 of coordinates: so far off surfaces rays begin */
 
 /* Where one path stands. A thread holds one. */
 typedef struct rayt__path {

@@ -42,8 +42,8 @@ static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group gro
     return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
-/* Where the ray enters the first of some children, rounded down to 16 bits, which are the upper ones
-   of the result. */
+/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
+   of a float. */
 static __host__ __device__ __forceinline__ unsigned rayt__least(const float *at, unsigned children)
 {
     float least = 3e38f;
