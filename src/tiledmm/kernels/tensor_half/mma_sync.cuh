@@ -323,12 +323,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
         for (int h = 0; h < 2; h++) {
             const long long row = tile_row + row0 + 16 * i + 8 * h + lane / 4;
             if (row >= M) return;
+            /* Of the diagonal, as far as it counts. */
+            const int below = row - col1 > 1024 ? 1024 : row < col1 ? -1 : (int)(row - col1);
             tmm__xouts2 old[ACROSS];
 #pragma unroll
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
                 const unsigned mask =
-                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), row, col);
+                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
                 if (partials != NULL) {
                     for (int n = 0; n < 2; n++)
                         if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
@@ -341,7 +343,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
             for (int j = 0; j < ACROSS; j++) {
                 const long long col = col1 + 8 * j;
                 const unsigned mask =
-                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), row, col);
+                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
                 tmm__xstore2(C + row * ldc + col, row, col, aligned, mask, alpha, beta, old[j],
                              &sum[0][j][2 * h]);
             }
