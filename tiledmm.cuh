@@ -3331,7 +3331,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xint8_run        TMM_FN(gemm__int8_run)
 #define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
-#define tmm__xis_negative   TMM_FN(is_negative)
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
 #define tmm__xlast          TMM_FN(last)
@@ -6798,6 +6797,12 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+/* Is x, a TMM_SUM, below 0? Unsigned sums, as those of int, are taken as signed ones where C is. */
+#define TMM__NEGATIVE(x)                                                                   \
+    ((TMM_SUM)(-1) > (TMM_SUM)1                                                            \
+         ? (float)(TMM_OUT)(TMM_SUM)(-1) < 0 && (long long)(x) >> (8 * sizeof(x) - 1) != 0 \
+     : sizeof(x) == 8 ? (double)(x) < 0                                                    \
+                      : (float)(x) < 0)
 #else
 #define TMM__ALPHA                           TMM_SCALAR
 #define TMM__FACTOR(alpha)                   (alpha)
@@ -6838,13 +6843,6 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     return alpha;
 }
 
-TMM__DEVICE bool tmm__xis_negative(TMM_SUM x)
-{
-    /* The sums of int are unsigned. */
-    if (TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM)) return (float)(TMM_OUT)x < 0;
-    return sizeof(TMM_SUM) == 8 ? (double)x < 0 : (float)x < 0;
-}
-
 /* `count` neighbours x of row `row`, from column `col` on, as they are stored: those that the mask
    has. One branch for all threads where the call asks for nothing; loads come before arithmetic. */
 TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int count, unsigned mask,
@@ -6880,7 +6878,7 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
     }
     if (after->activation == TMM_RELU) {
 #pragma unroll
-        for (int j = 0; j < count; j++) x[j] = tmm__xis_negative(x[j]) ? (TMM_SUM)0 : x[j];
+        for (int j = 0; j < count; j++) x[j] = TMM__NEGATIVE(x[j]) ? (TMM_SUM)0 : x[j];
     } else if (after->activation != TMM_IDENTITY && !TMM__IS_INTEGER) {
 #pragma unroll
         for (int j = 0; j < count; j++)
@@ -20435,9 +20433,7 @@ static inline TMM_SUM tmm__xfinish_cpu(const tmm__after *after, TMM_SUM x, long 
     if (rows != NULL) x += (TMM_SUM)rows[row];
     if (cols != NULL) x += (TMM_SUM)cols[col];
     if (after->activation == TMM_RELU) {
-        /* The sums of int are unsigned. */
-        const bool is_out = TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM);
-        if (is_out ? (float)(TMM_OUT)x < 0 : (double)x < 0) x = 0;
+        if (TMM__NEGATIVE(x)) x = 0;
     } else if (after->activation != TMM_IDENTITY) {
         x = (TMM_SUM)tmm__smooth_double((double)x, after->activation);
     }

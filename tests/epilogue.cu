@@ -163,6 +163,24 @@ static double activated(tmm_activation activation, double x)
 #define LEAST_KERNELS 10
 #include "epilogue.cu"
 #undef LETTER
+#undef T
+#undef OUT
+#undef SCALAR
+#undef TO_T
+#undef TO_OUT
+#define TMM_TYPE                      short /* whose sums are wider, and unsigned */
+#define TMM_SUM                       unsigned
+#define TMM_NAME                      w
+#define TMM_EPILOGUE(value, row, col) ((short)((value) + 3 * (int)(row) - (int)(col)))
+#include "../tiledmm.cuh"
+#define T         short
+#define OUT       short
+#define SCALAR    short
+#define TO_T(x)   ((short)((x)*9))
+#define TO_OUT(x) ((short)((x)*90))
+#define LETTER    w
+#include "epilogue.cu"
+#undef LETTER
 #undef LEAST_KERNELS
 #undef TEST_PARTS
 #undef T
@@ -255,7 +273,7 @@ int main(void)
     d_test_type();
 #endif
 #ifdef ONLY_INT
-    i_test_type();
+    i_test_type(), w_test_type();
 #endif
 #ifdef ONLY_HALF
     h_test_type(), hs_test_type();
@@ -277,7 +295,7 @@ static TEST(_matrix) TEST(_make)(long long count, int nan)
 {
     TEST(_matrix) m = {(OUT *)malloc((size_t)count * sizeof(OUT)), NULL, count};
 #ifdef INTEGERS
-    for (long long n = 0; n < count; n++) m.host[n] = nan ? 123456789 : TO_OUT(tap_uniform());
+    for (long long n = 0; n < count; n++) m.host[n] = nan ? (OUT)123456789 : TO_OUT(tap_uniform());
 #else
     for (long long n = 0; n < count; n++) m.host[n] = TO_OUT(nan ? (double)NAN : tap_uniform());
 #endif

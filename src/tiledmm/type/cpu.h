@@ -11,9 +11,7 @@ static inline TMM_SUM tmm__xfinish_cpu(const tmm__after *after, TMM_SUM x, long 
     if (rows != NULL) x += (TMM_SUM)rows[row];
     if (cols != NULL) x += (TMM_SUM)cols[col];
     if (after->activation == TMM_RELU) {
-        /* The sums of int are unsigned. */
-        const bool is_out = TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM);
-        if (is_out ? (float)(TMM_OUT)x < 0 : (double)x < 0) x = 0;
+        if (TMM__NEGATIVE(x)) x = 0;
     } else if (after->activation != TMM_IDENTITY) {
         x = (TMM_SUM)tmm__smooth_double((double)x, after->activation);
     }

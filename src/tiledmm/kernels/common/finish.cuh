@@ -10,6 +10,12 @@
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+/* Is x, a TMM_SUM, below 0? Unsigned sums, as those of int, are taken as signed ones where C is. */
+#define TMM__NEGATIVE(x)                                                                   \
+    ((TMM_SUM)(-1) > (TMM_SUM)1                                                            \
+         ? (float)(TMM_OUT)(TMM_SUM)(-1) < 0 && (long long)(x) >> (8 * sizeof(x) - 1) != 0 \
+     : sizeof(x) == 8 ? (double)(x) < 0                                                    \
+                      : (float)(x) < 0)
 #else
 #define TMM__ALPHA                           TMM_SCALAR
 #define TMM__FACTOR(alpha)                   (alpha)
@@ -50,13 +56,6 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     return alpha;
 }
 
-TMM__DEVICE bool tmm__xis_negative(TMM_SUM x)
-{
-    /* The sums of int are unsigned. */
-    if (TMM__IS_INTEGER && sizeof(TMM_OUT) == sizeof(TMM_SUM)) return (float)(TMM_OUT)x < 0;
-    return sizeof(TMM_SUM) == 8 ? (double)x < 0 : (float)x < 0;
-}
-
 /* `count` neighbours x of row `row`, from column `col` on, as they are stored: those that the mask
    has. One branch for all threads where the call asks for nothing; loads come before arithmetic. */
 TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int count, unsigned mask,
@@ -92,7 +91,7 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
     }
     if (after->activation == TMM_RELU) {
 #pragma unroll
-        for (int j = 0; j < count; j++) x[j] = tmm__xis_negative(x[j]) ? (TMM_SUM)0 : x[j];
+        for (int j = 0; j < count; j++) x[j] = TMM__NEGATIVE(x[j]) ? (TMM_SUM)0 : x[j];
     } else if (after->activation != TMM_IDENTITY && !TMM__IS_INTEGER) {
 #pragma unroll
         for (int j = 0; j < count; j++)
