@@ -6443,7 +6443,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     /* Sums of this check itself are double: they round as those of a C in double do. */
     const double terms = (double)K + 2 + (type == TMM_DOUBLE ? (double)N : 0);
     /* Rounding C to 16 bits: in proportion to an element, and that of subnormal numbers. */
-    const double u_C = type == TMM_HALF ? ldexp(1, -11) : type == TMM_BFLOAT16 ? ldexp(1, -8) : 0;
+    const double u_C = type == TMM_HALF       ? ldexp(1.0, -11)
+                       : type == TMM_BFLOAT16 ? ldexp(1.0, -8)
+                                              : 0;
     const double least = ldexp(sqrt((double)N), type == TMM_HALF ? -25 : -134);
     double normB = 0, largest = 0; /* normB: the Frobenius norm */
     for (long long k = 0; k < K && type != TMM_INT; k++)
