@@ -377,8 +377,8 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     orders="forward $(turns backward "shuffle:$RANDOM")"
     case $name in # programs that run for a moment: the compiler's time is what counts
     promises | rules) sanitized+=(-O0) flags+=(-O0) ;;
-    half) sanitized+=(-O1) ;;
-    epilogue | small | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
+    half | tensor_float) sanitized+=(-O1) ;;
+    epilogue | small | tensor_double | no_device) sanitized+=(-O0) ;;
     esac
     if [ "$name" = no_device ]; then # none of the fast kernels runs
         devices=0
