@@ -531,7 +531,7 @@ static const tmm__costs tmm__measured = {
     {
         /* half */
         {6000, 800, {41, 29, 29, 29}, 0, 0, 0},
-        {6000, 300, {20, 12, 9, 8.5}, 0, 0, 0}, /* but for the first two: estimated */
+        {6000, 300, {20, 16, 16, 16}, 0, 0, 0}, /* several blocks together: estimated, not below */
     },
     {
         /* half by wgmma */
