@@ -2,7 +2,7 @@
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
 # takes programs that tests has built), stress, matmul, gemm, shapes, work, accuracy, host, rays,
-# memory; guard, plans, fp64 and syrk run only where they are named. Leaves in OUTDIR
+# memory, half; guard, plans and fp64 run only where they are named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -21,7 +21,8 @@
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products by kind of data,
 #                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
 #                  what is predicted for GeForce
-#   syrk.csv       bench/half.cu: tmm_?syrk beside our gemm and cublasSsyrk, cublasDsyrk
+#   half.csv, syrk.csv    bench/half.cu: 16 bits beside cublasGemmEx; tmm_?syrk beside our gemm and
+#                  cublasSsyrk, cublasDsyrk
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: the tests of rays built with -use_fast_math
 #   raytrace.csv, weekend.csv    the demos of these names
@@ -37,7 +38,7 @@ for tool in nvcc nvidia-smi; do
     command -v $tool >/dev/null || { echo "gpu.sh: $tool is not installed" >&2; exit 2; }
 done
 shift
-parts=" ${*:-tests sanitizer stress matmul gemm shapes work accuracy host rays memory} "
+parts=" ${*:-tests sanitizer stress matmul gemm shapes work accuracy host rays memory half} "
 wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
@@ -107,7 +108,7 @@ if wants shapes || wants work || wants plans; then
     build shapes bench/shapes.cu "${architecture[@]}" -lcublas &
 fi
 ! wants stress || build stress bench/stress.cu "${architecture[@]}" &
-! wants syrk || build half bench/half.cu "${architecture[@]}" -lcublas &
+! wants half || build half bench/half.cu "${architecture[@]}" -lcublas &
 if wants accuracy; then
     build accuracy bench/accuracy.cu "${architecture[@]}" -DWITH_CUBLAS -lcublas &
     build accuracy_double bench/accuracy.cu "${architecture[@]}" -DDOUBLE -DWITH_CUBLAS -lcublas &
@@ -194,6 +195,14 @@ if wants sanitizer; then
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
     for tool in memcheck racecheck synccheck; do sanitize $tool build/test/tree.gpu; done
+    # 16 bits, and what is on request; racecheck and synccheck of all of them take minutes
+    for name in half epilogue syrk trace; do sanitize memcheck build/test/$name.gpu; done
+    for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu; done
+    for file in demos/steps/*.cu; do
+        name=$(basename "$file" .cu)
+        nvcc -O3 "${architecture[@]}" -lineinfo -I demos/steps "$file" -o "$work/$name" || fault "$name"
+        for tool in memcheck racecheck synccheck; do sanitize $tool "$work/$name" 260 131 196; done
+    done
     # from host memory: matrices of 300 at most; it plants no failures on a GPU, but asks for what fails
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu --keep-device
 fi
@@ -335,7 +344,9 @@ if wants plans; then
     step "the choice beside every kernel and plan"
     drawn plans --plans "$out/plans.csv" --count 150 --seconds 900
 fi
-if wants syrk; then
+if wants half; then
+    step "16 bits beside cublasGemmEx, and half of the work"
+    seconds=300 show "half" "$work/half" "$out/half.csv"
     seconds=300 show "syrk" "$work/half" syrk "$out/syrk.csv"
 fi
 if wants guard; then
