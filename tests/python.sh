@@ -159,7 +159,7 @@ fi
 # ---- what NumPy alone can show --------------------------------------------------------------------
 # The stand-in multiplies by NumPy, reading what a kernel would be given, through the strides.
 cat >"$work/standin/cupy.py" <<'CODE'
-import os, re, numpy
+import os, re, sys, numpy
 class cuda:
     class Device: id = 0
     class runtime:
@@ -170,16 +170,20 @@ class cuda:
         def synchronize(self): pass
     def get_elapsed_time(start, stop): return 2.0
 asarray, asnumpy = numpy.array, numpy.asarray
+asked = numpy.dtype(numpy.float16 if "half" in sys.argv else numpy.float32)
 class RawModule:
     def __init__(self, code, options):
         assert "KERNEL REGISTER" in code and os.path.exists(options[0][2:] + "/tiledmm.cuh")
+        assert ("-DTMM_WITH_HALF" in options) == (asked.itemsize == 2)
     def get_function(self, name):
+        assert name[:10] == {"float32": "tmm_sgemm_", "float16": "tmm_hgemm_"}[asked.name]
         def kernel(grid, block, parameters):
             M, N, K, alpha, A, rsA, csA, _, B, rsB, csB, _, beta, C, ldc, _ = parameters
             tile = int(re.sub(r"\D", "", name) or 32)
             assert grid == (-(-M // tile) * -(-N // tile), 1, 1) and beta == 0
-            at = lambda X, rows, cols, rs, cs: numpy.lib.stride_tricks.as_strided(X, (rows, cols), (rs * 4, cs * 4))
-            at(C, M, N, ldc, 1)[:] = alpha * (at(A, M, K, rsA, csA) @ at(B, K, N, rsB, csB))
+            at = lambda X, rows, cols, rs, cs: numpy.lib.stride_tricks.as_strided(X, (rows, cols), (rs * X.itemsize, cs * X.itemsize))
+            of = lambda *what: at(*what).astype(numpy.float32)
+            at(C, M, N, ldc, 1)[:] = alpha * (of(A, M, K, rsA, csA) @ of(B, K, N, rsB, csB))
             exec(os.environ.get("SPOIL", ""))
         return kernel
 CODE
@@ -191,9 +195,9 @@ lines_up() {
     awk '/^method/ { width = length($0) } /, [CG]PU/ { rows++; if (length($0) != width) exit 1 }
         END { exit !(width && rows == 2) }' "$work/table.txt"
 }
-fails_when() { spoil=$1 says_failed; }
+fails_when() { spoil=$1 says_failed "${@:2}"; }
 says_failed() {
-    stand_in 130 >"$work/said.txt" 2>&1
+    stand_in 130 "$@" >"$work/said.txt" 2>&1
     local status=$?
     cat "$work/said.txt"
     [ "$status" = 1 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test FAILED" ]
@@ -208,11 +212,15 @@ if has numpy; then
     done
     set -o pipefail
     check "python/matmul_cupy on a stand-in: Test PASSED" passes 257 --kernel shared_16 --reps 3
+    check "python/matmul_cupy on a stand-in, halves: Test PASSED" passes 130 --type half --reps 1
+    check "python/matmul_cupy, halves by a kernel of float alone" \
+        says 2 'half has global, shared_32, register_128, not shared_16' stand_in 130 --type half --kernel shared_16
     check "python/matmul_cupy on a stand-in: the table lines up" lines_up
     if [ -e /dev/full ]; then check "python/matmul_cupy on a stand-in, standard output full" full stand_in 130; fi
     check "a wrong element: Test FAILED" fails_when 'C[7, 9] += 40'
     check "an element never written: Test FAILED" fails_when 'C[129, 0] = numpy.nan'
     check "rounding errors beyond the bound: Test FAILED" fails_when 'C *= 1.0001'
+    check "the same, of halves: Test FAILED" fails_when 'C *= numpy.float16(1.002)' --type half
 else
     skip "what the programs compute and check" "NumPy is missing: bash tests/python.sh --fetch"
 fi

@@ -20,6 +20,8 @@ KERNELS = {
     "register_64": (64, 256, 1),
     "register_128": (128, 256, 1),
 }
+LETTERS = {"float": "s", "half": "h"}  # tmm_sgemm_NAME, tmm_hgemm_NAME
+OF_HALF = ("global", "shared_32", "register_128")
 
 
 def fail(sentence):
@@ -58,7 +60,7 @@ def positive(text):
     return number
 
 
-def arguments(description):
+def arguments(description, types=("float",)):
     open_output()
     parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
     parser.add_argument("size", nargs="?", type=positive, default=5000,
@@ -67,17 +69,25 @@ def arguments(description):
                         help=f"one of {', '.join(KERNELS)} (default register_128)")
     parser.add_argument("--reps", type=positive, default=10,
                         help="timings, of which the median is shown (default 10)")
+    if len(types) > 1:
+        parser.add_argument("--type", choices=types, default=types[0],
+                            help=f"of the elements: {' or '.join(types)} (default {types[0]});"
+                            f" half has {', '.join(OF_HALF)}")
     args = parser.parse_args()
+    args.type = getattr(args, "type", types[0])
+    if args.type == "half" and args.kernel not in OF_HALF:
+        parser.error(f"half has {', '.join(OF_HALF)}, not {args.kernel}")
     if numpy is None:
         fail("NumPy is missing (pip install numpy)")
     return args
 
 
-def matrices(size):
+def matrices(size, type="float"):
     """A, B, and a C of NaN: an element that the kernel does not write shows, one it reads, too."""
     random = numpy.random.default_rng(1)
-    A, B = (2 * random.random((2, size, size), dtype=numpy.float32) - 1)
-    return A, B, numpy.full((size, size), numpy.nan, dtype=numpy.float32)
+    element = numpy.float16 if type == "half" else numpy.float32
+    A, B = (2 * random.random((2, size, size), dtype=numpy.float32) - 1).astype(element)
+    return A, B, numpy.full((size, size), numpy.nan, dtype=element)
 
 
 def geometry(kernel, M, N):
@@ -117,8 +127,15 @@ def error_by_samples(A, B, C, samples=2000):
     cols = random.integers(0, C.shape[1], samples)
     a, b = A[rows].astype(numpy.float64), B[:, cols].T.astype(numpy.float64)
     error = abs(C[rows, cols] - (a * b).sum(axis=1))
-    bound = (A.shape[1] + 2) * 2.0**-24 * (abs(a) * abs(b)).sum(axis=1)
+    bound = (A.shape[1] + 2) * 2.0**-24 * (abs(a) * abs(b)).sum(axis=1) + rounding(C[rows, cols])
     return error.max(), (error / bound).max()
+
+
+def rounding(C):
+    """What one rounding to half may add; sums are in float."""
+    if C.dtype != numpy.float16:
+        return 0
+    return 2.0**-11 * abs(C.astype(numpy.float64)) + 2.0**-25
 
 
 def difference(A, B, C, product):
@@ -126,7 +143,7 @@ def difference(A, B, C, product):
     twice that bound, with |a|_2 |b|_2, which is not smaller than |a| |b| and quick to have."""
     error = abs(C.astype(numpy.float64) - product)
     norms = [numpy.sqrt((X.astype(numpy.float64)**2).sum(axis=n)) for X, n in ((A, 1), (B, 0))]
-    bound = 2 * (A.shape[1] + 2) * 2.0**-24 * numpy.outer(*norms)
+    bound = 2 * (A.shape[1] + 2) * 2.0**-24 * numpy.outer(*norms) + rounding(C)
     return error.max(), (error / bound).max()
 
 
@@ -134,9 +151,10 @@ def report(args, library, device, A, B, C, milliseconds):
     """The table, the verdict and the end of the program. milliseconds: all timings of the kernel;
     C: what it has computed."""
     size = args.size
+    A, B = A.astype(numpy.float32), B.astype(numpy.float32)  # numpy.dot of halves is slow
     product, cpu_seconds = times_of_dot(A, B)
     gpu_seconds = statistics.median(milliseconds) * 1e-3
-    print(f"C = A B, {size} x {size} float32, {library} on {device}")
+    print(f"C = A B, {size} x {size} {C.dtype}, {library} on {device}")
     print(f"{'method':<24}{'time ms':>12}{'GFLOP/s':>12}{'max error':>14}{'of its bound':>16}")
     good = True
     for method, seconds, result in (("numpy.dot, CPU", cpu_seconds, product),

@@ -1,6 +1,7 @@
 """Multiplies two matrices with tiledmm.cuh through CuPy: RawModule compiles the file at run time.
 
 Run     python3 demos/python/matmul_cupy.py         5000 x 5000
+        python3 demos/python/matmul_cupy.py --type half
         python3 demos/python/matmul_cupy.py --help
 Needs   CuPy (pip install cupy-cuda13x) and a GPU
 """
@@ -8,7 +9,7 @@ import common
 
 
 def main():
-    args = common.arguments(__doc__.split("\n")[0])
+    args = common.arguments(__doc__.split("\n")[0], types=("float", "half"))
     try:
         import cupy
     except ImportError as error:
@@ -19,11 +20,12 @@ def main():
         common.fail(f"no usable GPU: {error}")
 
     with open(common.HEADER, encoding="utf-8") as file:
-        module = cupy.RawModule(code=file.read(), options=("-I" + common.FOLDER,))
-    kernel = module.get_function("tmm_sgemm_" + args.kernel)
+        options = ("-I" + common.FOLDER,) + (("-DTMM_WITH_HALF",) if args.type == "half" else ())
+        module = cupy.RawModule(code=file.read(), options=options)
+    kernel = module.get_function(f"tmm_{common.LETTERS[args.type]}gemm_{args.kernel}")
 
     n = args.size
-    A, B, C = common.matrices(n)
+    A, B, C = common.matrices(n, args.type)
     dA, dB, dC = cupy.asarray(A), cupy.asarray(B), cupy.asarray(C)
     grid, block = common.geometry(args.kernel, n, n)
     parameters = common.parameters(n, n, n, dA, dB, dC)
