@@ -605,6 +605,46 @@ static void many_rows(void)
     cudaFree(A), cudaFree(B), cudaFree(C);
 }
 
+/* What KERNEL THIN FLOAT is predicted to take on an H100, beside microseconds measured on one: planes
+   that L2 does not hold, many tiles of a short K, and what it is made for. */
+static void as_measured(void)
+{
+    static const struct {
+        tmm_op a, b;
+        long long M, N, K;
+        double us;
+    } found[] = {
+        {TMM_OP_T, TMM_OP_N, 50, 50, 1000000, 673}, {TMM_OP_N, TMM_OP_T, 40, 36, 200000, 83},
+        {TMM_OP_T, TMM_OP_N, 80, 64, 300000, 186},  {TMM_OP_N, TMM_OP_N, 132534, 112, 256, 221},
+        {TMM_OP_N, TMM_OP_N, 90000, 120, 300, 172}, {TMM_OP_N, TMM_OP_T, 400, 10000, 10000, 1100},
+        {TMM_OP_N, TMM_OP_T, 64, 6144, 4096, 47},   {TMM_OP_N, TMM_OP_T, 128, 6144, 4096, 67},
+    };
+    tmm__device device;
+    static tmm__kernel_facts kernels[TMM__KNOWN_KERNELS];
+    if (!tmm__pretend("H100", &device, kernels)) return;
+    *tmm__device_of_product() = &device;
+    thin_wanted = 1, instruction_wanted = TMM__BY_WGMMA;
+    for (size_t n = 0; n < sizeof found / sizeof *found; n++) {
+        const long long M = found[n].M, N = found[n].N, K = found[n].K;
+        const tmm_op a = found[n].a, b = found[n].b;
+        tmm_sgemm__product p =
+            tmm_sgemm__make_product(a, b, M, N, K, a == TMM_OP_N ? K : M, b == TMM_OP_N ? N : K);
+        double us = HUGE_VAL;
+        p.alpha = 1, p.ldc = N, p.batch = 1, p.allowed = TMM__CUT_K | TMM__PACK;
+        for (int i = 0; i < TMM__THIN_INSTANCES; i++) {
+            tmm__plan plan;
+            instance_wanted = TMM__THIN_FIRST + i;
+            tmm_sgemm__plan_by(TMM_TENSOR, &p, &plan);
+            us = fmin(us, 1e-3 * plan.time);
+        }
+        tap_ok(us > found[n].us / 1.25 && us < found[n].us * 1.25,
+               "a thin operand, %lld x %lld x %lld: predicted %.0f us, measured %.0f", M, N, K, us,
+               found[n].us);
+    }
+    thin_wanted = 0, instruction_wanted = instance_wanted = -1;
+    *tmm__device_of_product() = NULL;
+}
+
 static void rules(void)
 {
     product p;
@@ -946,6 +986,7 @@ int main(int count, char **words)
                                                         : "multiply-adds");
     if (count > 1 && strcmp(words[1], "thin") == 0) {
         for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
+        if (TWIN) as_measured();
         return tap_done();
     }
     if (count > 1 && strcmp(words[1], "few") == 0) {
@@ -987,6 +1028,7 @@ int main(int count, char **words)
     interface(SOME_CERTAIN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
     if (TWIN || instruction == TMM__BY_WGMMA) best_way();
+    if (TWIN) as_measured();
     from_host();
     in_three();
     rules();

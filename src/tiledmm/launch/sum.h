@@ -23,6 +23,9 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
+    /* Where parts are few and blocks many, a thread adds all of an element: the same bits. */
+    const double blocks = (double)p->M * p->N * p->batch * groups / 256;
+    if (parts <= groups && blocks > 8.0 * tmm__current_device()->processors) groups = 1;
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,     &p->N,     &parts,
                          &p->alpha, &partials, &p->beta,

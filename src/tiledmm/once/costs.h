@@ -77,7 +77,12 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
-    return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
+    double memory = tmm__memory_time(w);
+    /* A last round that few multiprocessors have leaves part of memory's speed idle. */
+    if (w->family == TMM__COST_TENSOR && w->area >= 64 * 64 && share > 2 &&
+        w->bytes + w->c_bytes >= gpu->l2_bytes)
+        memory *= 1 + tmm__tuned()->tensor.last_round * (rounds / share - 1);
+    return gpu->launch + tmm__overlapped(clocks / gpu->clock, memory);
 }
 
 /* Clocks of KERNEL SMALL for each k of a tile that is alone and has eight warps: see

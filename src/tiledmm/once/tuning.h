@@ -175,6 +175,7 @@ typedef struct tmm__costs {
         double cluster;           /* by a cluster: once, */
         double cluster_round;     /* and each element of a round of blocks */
         double within;            /* part that L2 gives more of copies that begin within sectors */
+        double last_round; /* part of memory's speed that a last round of few tiles leaves idle */
         /* Power sets the clock of what keeps all units and more than half of L2 busy. */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
@@ -217,9 +218,12 @@ typedef struct tmm__costs {
         double apart;                 /* times that it takes longer where copies are of 4 bytes */
         double once;                  /* nanoseconds of all launches */
         double again;                 /* a block of a batch that begins when another one ends */
-        double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
-        double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
-        double add;   /* and of partial tiles */
+        double read;   /* bytes of the large operand in a nanosecond, as a part of memory's rate */
+        double split;  /* times that a byte of the thin one, and of planes, takes by that rate, */
+        double beyond; /* more where L2 does not hold them, */
+        double add;    /* and of partial tiles, */
+        double add_more; /* more where a block has stored one before */
+        double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF. */
     tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
@@ -438,17 +442,18 @@ static const tmm__costs tmm__measured = {
         2500,  /* cluster */
         0.25,  /* cluster_round */
         1.5,   /* within */
+        0.35,  /* last_round */
         0.27,  /* power */
         1e5,   /* power_from */
     },
     {
         /* narrow */
-        {{{1370, 1090}, {1560, 1350}}, {{1210, 1060}, {1460, 1340}}}, /* step */
+        {{{1370, 1090}, {1560, 1330}}, {{1210, 1060}, {1460, 1340}}}, /* step */
         1.14,                                                         /* alone */
         3940,                                                         /* launch */
         4900,                                                         /* tile */
         204,                                                          /* odd */
-        1.07e-3,                                                      /* sum_byte */
+        8e-4,                                                         /* sum_byte */
         1500,                                                         /* most */
     },
     {
@@ -473,10 +478,10 @@ static const tmm__costs tmm__measured = {
             1310,    /* first */
             74.5,    /* halving */
             405,     /* round */
-            132,     /* barrier */
+            122,     /* barrier */
             34.8,    /* warp */
             1.48,    /* load */
-            0.651,   /* line */
+            0.75,    /* line */
             0.00366, /* byte */
             1250,    /* cluster */
             1.08,    /* memory */
@@ -510,23 +515,26 @@ static const tmm__costs tmm__measured = {
         {{517, 702, 322, 90}, {0, 0, 0, 0}},                  /* busy */
         {{10600, 8420, 3610, 2040}, {3650, 1880, 0, 0}},      /* tile_more */
         {0.215, 0.438},                                       /* odd */
-        {3380, 4160},                                         /* part */
-        {602, 580},                                           /* add */
+        {2720, 4160},                                         /* part */
+        {800, 580},                                           /* add */
         6e7,                                                  /* l2_bytes */
-        5770,                                                 /* convert */
+        4500,                                                 /* convert */
         1240,                                                 /* convert_round */
-        1.87,                                                 /* convert_rate */
+        2.0,                                                  /* convert_rate */
     },
     {
         /* thin */
         {32, 64, 96, 128},        /* cols */
-        {1380, 1520, 1720, 1970}, /* step */
-        1.23,                     /* apart */
-        5340,                     /* once */
+        {1310, 1460, 1710, 1990}, /* step */
+        1.21,                     /* apart */
+        5150,                     /* once */
         3000,                     /* again: estimated */
-        0.915,                    /* read */
-        0.233,                    /* split */
-        0.931,                    /* add */
+        0.882,                    /* read */
+        0.268,                    /* split */
+        2.43,                     /* beyond */
+        0.934,                    /* add */
+        1.73,                     /* add_more */
+        0.177,                    /* power */
     },
     {
         /* half */

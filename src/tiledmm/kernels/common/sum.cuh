@@ -56,8 +56,8 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
                   \            |                    |
                    +-----------+---- shared memory -+-->  warp 0: in this order, then to C
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
-   256 x 1, so that a thread adds all parts of its element. */
+   two to five microseconds with its launch. Where C is large and parts are few, and for KERNEL NARROW,
+   blocks are 256 x 1: a thread adds all parts of its element, in the same order. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,

@@ -83,20 +83,22 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
-    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
-                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
+    const double planes = own * ceil(thin / cols) * steps * cols * 192;
+    const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
     const double each = ceil(tiles * steps / shares) * t->thin.step[i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
-    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
+    const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-    /* Planes of a batch that L2 does not hold go through memory. */
-    const int in_memory = p->batch > 1 && 6 * own * thin * p->K > device->gpu.l2_bytes;
     const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
-    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
-           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) +
-           (in_memory ? 1 : t->thin.split) * split / rate + t->thin.add * parts / rate;
+    const double stored = batch * fmax(tiles - shares, 0) * part * 8; /* amid other tiles */
+    const double power =
+        multiply > read ? t->thin.power * fmax(multiply - t->tensor.power_from, 0) : 0;
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) + power +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
+           t->thin.beyond * beyond + (t->thin.add * parts + t->thin.add_more * stored) / rate;
 }
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
