@@ -520,17 +520,20 @@ static __host__ __device__ __forceinline__ float rayt_not_tiny(float a)
     return fabsf(a) < RAYT_TINY ? RAYT_TINY : a;
 }
 
-/* A component of a direction, as a part of the largest one. */
-static __host__ __device__ __forceinline__ float rayt_part_of(float a, float largest)
+/* 1 / a, rounded once. */
+static __host__ __device__ __forceinline__ float rayt_one_over(float a)
 {
-    float part = rayt_div(a, largest);
-    return fabsf(part) < 4 * RAYT_TINY ? 0 : part;
+#ifdef __CUDA_ARCH__
+    return __frcp_rn(a); /* some instructions fewer than a division */
+#else
+    return rayt_div(1, a);
+#endif
 }
 
 static __host__ __device__ __forceinline__ float rayt_inverse(float a)
 {
     float least = a < 0 ? -2 * RAYT_TINY : 2 * RAYT_TINY;
-    return rayt_div(1, fabsf(a) < 2 * RAYT_TINY ? least : a);
+    return rayt_one_over(fabsf(a) < 2 * RAYT_TINY ? least : a);
 }
 
 /* 0 for what remains where terms have cancelled. */
@@ -551,17 +554,26 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt_ready(rayt_ray ray
     bool good = ax <= RAYT_FAR && ay <= RAYT_FAR && az <= RAYT_FAR && largest >= 1e-18f &&
                 fabsf(ray.x) <= RAYT_FAR && fabsf(ray.y) <= RAYT_FAR && fabsf(ray.z) <= RAYT_FAR &&
                 ray.t_min <= 8 * RAYT_FAR && ray.t_max >= RAYT_TINY;
-    if (!good) largest = 1;
-    float dx = rayt_part_of(good ? ray.dx : 1, largest);
-    float dy = rayt_part_of(good ? ray.dy : 0, largest);
-    float dz = rayt_part_of(good ? ray.dz : 0, largest);
-    float length = rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz))));
+    union {
+        float number;
+        unsigned bits;
+    } scale;
+    scale.number = good ? largest : 1;
+    scale.bits = 0x7f000000u - (scale.bits & 0x7f800000u); /* the largest one becomes 1 to 2 */
+    float dx = rayt_mul(good ? ray.dx : 1, scale.number);
+    float dy = rayt_mul(good ? ray.dy : 0, scale.number);
+    float dz = rayt_mul(good ? ray.dz : 0, scale.number);
+    dx = fabsf(dx) < 8 * RAYT_TINY ? 0 : dx;
+    dy = fabsf(dy) < 8 * RAYT_TINY ? 0 : dy;
+    dz = fabsf(dz) < 8 * RAYT_TINY ? 0 : dz;
+    float part =
+        rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
     unit.x = rayt_not_tiny(good ? ray.x : 0);
     unit.y = rayt_not_tiny(good ? ray.y : 0);
     unit.z = rayt_not_tiny(good ? ray.z : 0);
-    unit.dx = rayt_div(dx, length);
-    unit.dy = rayt_div(dy, length);
-    unit.dz = rayt_div(dz, length);
+    unit.dx = rayt_mul(dx, part);
+    unit.dy = rayt_mul(dy, part);
+    unit.dz = rayt_mul(dz, part);
     unit.ix = rayt_inverse(unit.dx);
     unit.iy = rayt_inverse(unit.dy);
     unit.iz = rayt_inverse(unit.dz);
@@ -1951,35 +1963,56 @@ RAYT_KERNEL void __launch_bounds__(256)
    Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", HPG 2017):
 
         word  0..2   origin of the node, floats          its boxes are origin + byte * 2^e on each
-              3      e of x, y, z, biased by 127;        axis, 8 bits a plane: 6 bytes a child
+              3      e of x, y, z, biased by 151;        axis, 8 bits a plane: 6 bytes a child
                      bit 24 + k: child k is a node       instead of 24
               4      the first child that is a node      these lie together in the order of k,
               5      the first sphere                    and so do the spheres of all leaves
               6      bit 4 k + n: child k is a leaf with more than n spheres
-              7      RAYT__PLANE: as a constant in code it would take an instruction a plane
-              8..13  low planes of x, y, z, 8 bytes each
+              7      bit 4 k + 3: child k is a node
+              8..13  low planes of x, y, z, 8 bytes each: byte 2 (k mod 4) + k / 4 is that of child k
               14..19 high planes
 
    Child k lies in octant k of the node, as far as the children can be placed so: bit 0 of k is set
    on the high side of x, bit 1 of y, bit 2 of z. A ray that comes from octant o meets children
    about in the order k ^ o = 0, 1, .. 7.
 
+   Walks take distances times 2^-24: then a byte in the low half of 16 bits, which is a subnormal
+   number of half precision, needs no conversion.
+
    WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
-   its spheres (BUILD). HIT has the plane p of an own box at round(round(p - o) inverse), which is
-   wrong by at most 2.1 u of its size. A node has its planes at (32768 + byte) s + base - 32768 s,
-   where s = 2^e inverse is exact and base = (origin - o) inverse: a byte in the middle of a float's
-   bits is 32768 + byte, without a conversion. Three roundings of numbers up to 33023 |s| and some of
-   base, contracted or not, are wrong by at most 2^-7 |s| + 4.1 u |base|. A plane at t has
-   |base| <= |t| + 256 |s|. So 2^-6 |s| is added outwards, and what remains is relative: a plane of a
-   node is at most 8 u |t| farther in than an own plane inside of it. 2^-19 = 32 u of base are added
-   to exits, and of the best hit so far to that: for 8 u on either side, 8 u that HIT adds, and the
-   products of these. Then no interval misses one that it should contain, and none begins beyond a t
-   in it. Where |base| is below 0.9 |t|, |s| is above |t| / 2560, and 2^-6 |s| is more than all that. */
+   its spheres, and has 5/8 of a step to spare on every side (BUILD). A step of an axis is s = 2^e
+   inverse along the ray, and base = (origin - o) inverse has an error of 3 u |base|. HIT has the
+   plane p of an own box at round(round(p - o) inverse), which is wrong by at most 2.1 u of its size.
+   All of these are relative: 2^-19 = 32 u of the distance is added to exits and to the best hit so
+   far, more than all of them together. What is absolute has the 5/8 of a step.
+
+   In single precision (hosts, sm_75) nothing else is rounded but base + byte s, by 2 u |base| + 256 u s.
+
+   In half precision (MEET) distances are taken from t0, where the ray has entered the grid of the
+   node on all axes. If there is a hit in it, base - t0 is within 257 steps, and so is every plane:
+   the far plane of the grid lies behind the hit, and the near one before t0. In units of 2^-24 a step
+   is 4 or more. So the roundings to 11 bits of s, times 255, of base - t0 and of their sum are 1/8 of
+   a step each, subnormal or not, and 1/4 of a step remains to spare. The unit is chosen by the axis
+   with the least step, or by u t0 if that is more: 2^-25 is 1/8 of that, and it is relative. An axis
+   whose step would be above 2^15 is shrunk to 2^14 or more. Its entries only become earlier then.
+   An exit that is behind the hit has 1/4 of a step to spare, 2^12. No entry of another axis that
+   belongs to a hit is above the 256 steps, of less than 8, of the axis with the least. */
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__PLANE      0x47000000u         /* the bits of 32768 */
-#define RAYT__LONGER     1.9073486328125e-6f /* 2^-19 */
+#define RAYT__BIAS       151                    /* of exponents: 127, and 24 for the unit of walks */
+#define RAYT__UNIT       5.9604644775390625e-8f /* 2^-24 */
+#define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
+
+/* Does the device have minima and maxima of two halves at a time? */
+#if defined(__CUDA_ARCH__) && !defined(RAYT__HALVES)
+#if __CUDA_ARCH__ >= 800
+#define RAYT__HALVES 1
+#endif
+#endif
+#ifndef RAYT__HALVES
+#define RAYT__HALVES 0
+#endif
 
 /* Hosts' compilers have other words for it. nvcc would unroll these loops without one, too. */
 #if defined(__CUDA_ARCH__) && !defined(_MSC_VER)
@@ -2035,14 +2068,10 @@ static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
 #endif
 }
 
-/* 32768 + byte k of a word; `plane` is RAYT__PLANE. */
-static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k, unsigned plane)
+/* The byte of a plane of child k, of the two words that all 8 have. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned first, unsigned second, int k)
 {
-#ifdef __CUDA_ARCH__
-    return rayt__float_of(__byte_perm(word, plane, 0x7404u | (unsigned)k << 4));
-#else
-    return rayt__float_of(plane | (word >> 8 * k & 255) << 8);
-#endif
+    return (float)((k & 2 ? second : first) >> (k % 2 * 16 + k / 4 * 8) & 255);
 }
 
 static __host__ __device__ __forceinline__ uint4 rayt__load(const uint4 *address)
@@ -2063,115 +2092,282 @@ static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *
 #endif
 }
 
-/* What a test of a node has met: bit k for child k, if that is a node, bit 4 k + n for sphere n of
-   child k, if that is a leaf. `all`, `leaves`: the same for all children. `node`, `sphere`: the first. */
+/* What a test of a node has met: bit 4 k + 3 for child k, if that is a node, bit 4 k + n for sphere n
+   of child k, if that is a leaf. `all`, `leaves`: the same for all children, but `all` has bit k.
+   `node`, `sphere`: the first. */
 typedef struct rayt__met {
     unsigned children, spheres, all, leaves, node, sphere;
+#if RAYT__HALVES
+    unsigned at[4];   /* where the ray enters children k and, in the upper half, k + 4 .. */
+    float begin, one; /* .. after `begin`, in units of `one` */
+#else
+    float at[RAYT__WIDTH];
+#endif
 } rayt__met;
 
 /* Where the next sphere that is met lies among all; takes it from those that are met. */
-static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(rayt__met *met)
+static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(unsigned *spheres,
+                                                                      unsigned leaves, unsigned first)
 {
-    unsigned rest = met->spheres & (met->spheres - 1);
-    unsigned before = (met->spheres ^ rest) - 1;
-    met->spheres = rest;
-    return met->sphere + (unsigned)rayt__ones(met->leaves & before);
+    unsigned rest = *spheres & (*spheres - 1);
+    unsigned before = (*spheres ^ rest) - 1;
+    *spheres = rest;
+    return first + (unsigned)rayt__ones(leaves & before);
 }
 
-/* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
-typedef struct rayt__axis {
-    float scale, enter, exit;
-} rayt__axis;
-
-static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned origin, unsigned e,
-                                                                    float from, float inverse)
+/* 2^e as word 3 has it for one axis, times 2^24. */
+static __host__ __device__ __forceinline__ float rayt__step_of(unsigned word, int axis)
 {
-    rayt__axis axis;
-    float base = (rayt__float_of(origin) - from) * inverse;
-    axis.scale = rayt__float_of((e & 255) << 23) * inverse;
-    float out = fabsf(axis.scale) * 0.015625f; /* 2^-6 */
-    axis.enter = base - 32768.0f * axis.scale - out;
-    axis.exit = base - 32768.0f * axis.scale + (out + fabsf(base) * RAYT__LONGER);
-    return axis;
+    return rayt__float_of(word << (23 - 8 * axis) & 0x7f800000u);
 }
 
-/* The children of a node that a ray meets between t_min and `most`, which is 2^-19 of itself beyond
-   where it is to end. at[k] is where it enters the box of child k. */
-static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
-                                                                const rayt_unit_ray *ray,
-                                                                float most, float *at)
+#if RAYT__HALVES
+/* MEET. Pairs of halves, in one register each. */
+static __device__ __forceinline__ unsigned rayt__pair_fma(unsigned a, unsigned b, unsigned c)
+{
+    unsigned d;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+/* The same, and 0 where that is negative. */
+static __device__ __forceinline__ unsigned rayt__pair_fma_0(unsigned a, unsigned b, unsigned c)
+{
+    unsigned d;
+    asm("fma.rn.relu.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__pair_max(unsigned a, unsigned b)
+{
+    unsigned d;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__pair_min(unsigned a, unsigned b)
+{
+    unsigned d;
+    asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+/* All bits of a half where a <= b. */
+static __device__ __forceinline__ unsigned rayt__pair_le(unsigned a, unsigned b)
+{
+    unsigned d;
+    asm("set.le.u32.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__pair_of(float high, float low)
+{
+    unsigned d;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+    return d;
+}
+
+/* The lower half twice, and the upper one. */
+static __device__ __forceinline__ unsigned rayt__twice_low(unsigned pair)
+{
+    unsigned d;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; mov.b32 %0, {l, l};}" : "=r"(d) : "r"(pair));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__twice_high(unsigned pair)
+{
+    unsigned d;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; mov.b32 %0, {h, h};}" : "=r"(d) : "r"(pair));
+    return d;
+}
+
+static __device__ __forceinline__ float rayt__low_half(unsigned pair)
+{
+    float d;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; cvt.f32.f16 %0, l;}" : "=f"(d) : "r"(pair));
+    return d;
+}
+
+/* Bytes of a word; with 8 added to one of a selector, its sign bit 8 times. */
+static __device__ __forceinline__ unsigned rayt__bytes(unsigned word, unsigned selector)
+{
+    unsigned d;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(d) : "r"(word), "r"(selector));
+    return d;
+}
+
+static __device__ __forceinline__ int rayt__exponent_of(float number)
+{
+    return (int)(rayt__bits_of(number) & 0x7f800000u);
+}
+
+/* What one axis is multiplied with: `all`, unless its step became 2^15 or more. */
+static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
+{
+    const int half = 0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
+    return __int_as_float(min(half - exponent + half, all));
+}
+
+/* The children of a node that a ray meets between t_min and `most`. The ray's inverses, its t_min and
+   `most` are in units of walks; `most` is 2^-19 of itself beyond where the ray is to end. */
+static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const rayt_unit_ray *ray,
+                                                       float most)
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
-    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
-    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
-    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
-    RAYT__UNROLL
-    for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
-        unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
-        unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
-        unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
-        unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
-        unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
-        RAYT__UNROLL
-        for (int k = 0; k < 4; k++) {
-            float enter = rayt__plane(near_x, k, b.w) * x.scale + x.enter;
-            float exit = rayt__plane(far_x, k, b.w) * x.scale + x.exit;
-            enter = fmaxf(enter, rayt__plane(near_y, k, b.w) * y.scale + y.enter);
-            exit = fminf(exit, rayt__plane(far_y, k, b.w) * y.scale + y.exit);
-            enter = fmaxf(enter, rayt__plane(near_z, k, b.w) * z.scale + z.enter);
-            exit = fminf(exit, rayt__plane(far_z, k, b.w) * z.scale + z.exit);
-            enter = fmaxf(enter, ray->t_min);
-            exit = fminf(exit, most);
-            at[4 * half + k] = enter;
-            if (enter <= exit) {
-                met.children |= 1u << (4 * half + k);
-                met.spheres |= 15u << 4 * (4 * half + k);
-            }
-        }
+    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix, step_x = rayt__step_of(a.w, 0) * ray->ix;
+    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy, step_y = rayt__step_of(a.w, 1) * ray->iy;
+    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz, step_z = rayt__step_of(a.w, 2) * ray->iz;
+    /* Where the ray has entered the grid. As integers numbers compare as they do as floats, unless
+       both are negative: but t_min is not. */
+    int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
+    int near_y = __float_as_int(fminf(step_y, 0) * (256 * RAYT__UNIT) + base_y);
+    int near_z = __float_as_int(fminf(step_z, 0) * (256 * RAYT__UNIT) + base_z);
+    float begin = __int_as_float(max(max(near_x, near_y), max(near_z, __float_as_int(ray->t_min))));
+    float sooner = begin * (1 - RAYT__LONGER);
+    int size_x = rayt__exponent_of(step_x), size_y = rayt__exponent_of(step_y);
+    int size_z = rayt__exponent_of(step_z);
+    int least = max(min(min(size_x, size_y), size_z), rayt__exponent_of(begin));
+    int all = (int)(0x80000000u - (unsigned)least); /* the least step becomes 4 or more */
+    float x = rayt__unit_of(size_x, all), y = rayt__unit_of(size_y, all);
+    float z = rayt__unit_of(size_z, all);
+    unsigned enter_x = rayt__pair_of(step_x * x, (base_x - begin) * x);
+    unsigned enter_y = rayt__pair_of(step_y * y, (base_y - begin) * y);
+    unsigned enter_z = rayt__pair_of(step_z * z, (base_z - begin) * z);
+    unsigned exit_xy = rayt__pair_of((base_x - sooner) * x, (base_y - sooner) * y);
+    unsigned exit_z = rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
+                                    (most - sooner) * __int_as_float(all) * 1.0009765625f);
+    unsigned last = rayt__twice_low(exit_z), hit = 0;
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, begin, 0};
+#pragma unroll
+    for (int k = 0; k < 4; k++) { /* children k and k + 4 */
+        unsigned low_x = k < 2 ? c.x : c.y, low_y = k < 2 ? c.z : c.w, low_z = k < 2 ? d.x : d.y;
+        unsigned high_x = k < 2 ? d.z : d.w, high_y = k < 2 ? e.x : e.y, high_z = k < 2 ? e.z : e.w;
+        const unsigned own = k % 2 ? 0x4342 : 0x4140; /* two bytes, with zeros */
+        unsigned nx = rayt__bytes(ray->ix < 0 ? high_x : low_x, own);
+        unsigned ny = rayt__bytes(ray->iy < 0 ? high_y : low_y, own);
+        unsigned nz = rayt__bytes(ray->iz < 0 ? high_z : low_z, own);
+        unsigned fx = rayt__bytes(ray->ix < 0 ? low_x : high_x, own);
+        unsigned fy = rayt__bytes(ray->iy < 0 ? low_y : high_y, own);
+        unsigned fz = rayt__bytes(ray->iz < 0 ? low_z : high_z, own);
+        unsigned sx = rayt__twice_high(enter_x), sy = rayt__twice_high(enter_y);
+        unsigned sz = rayt__twice_high(enter_z);
+        nx = rayt__pair_fma_0(nx, sx, rayt__twice_low(enter_x));
+        ny = rayt__pair_fma(ny, sy, rayt__twice_low(enter_y));
+        nz = rayt__pair_fma(nz, sz, rayt__twice_low(enter_z));
+        fx = rayt__pair_fma(fx, sx, rayt__twice_high(exit_xy));
+        fy = rayt__pair_fma(fy, sy, rayt__twice_low(exit_xy));
+        fz = rayt__pair_fma(fz, sz, rayt__twice_high(exit_z));
+        met.at[k] = rayt__pair_max(nx, rayt__pair_max(ny, nz));
+        unsigned exit = rayt__pair_min(rayt__pair_min(fx, last), rayt__pair_min(fy, fz));
+        hit |= rayt__pair_le(met.at[k], exit) & (0x000f000fu << 4 * k);
     }
-    met.children &= met.all;
+    met.one = __int_as_float(0x7f000000 - all); /* 1 / all */
+    met.children = hit & b.w;
+    met.spheres = hit & b.z;
+    return met;
+}
+
+/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
+   of a float. */
+static __device__ __forceinline__ unsigned rayt__least(const rayt__met *met, unsigned children)
+{
+    const unsigned none = 0x7c007c00u; /* infinity */
+    unsigned even = children << 4; /* bits 4 k + 3 become signs of bytes, and these whole halves */
+    unsigned a = rayt__bytes(even, 0xaa88), b = rayt__bytes(children, 0xaa88);
+    unsigned c = rayt__bytes(even, 0xbb99), d = rayt__bytes(children, 0xbb99);
+    a = (met->at[0] & a) | (none & ~a);
+    b = (met->at[1] & b) | (none & ~b);
+    c = (met->at[2] & c) | (none & ~c);
+    d = (met->at[3] & d) | (none & ~d);
+    a = rayt__pair_min(rayt__pair_min(a, b), rayt__pair_min(c, d));
+    a = rayt__pair_min(a, a >> 16);
+    return rayt__bits_of(rayt__low_half(a) * met->one + met->begin) & 0xffff0000u;
+}
+#else
+/* The same in single precision. at[k]: where the ray enters the box of child k. */
+static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
+                                                                const rayt_unit_ray *ray,
+                                                                float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    float step_x = rayt__step_of(a.w, 0) * RAYT__UNIT * ray->ix;
+    float step_y = rayt__step_of(a.w, 1) * RAYT__UNIT * ray->iy;
+    float step_z = rayt__step_of(a.w, 2) * RAYT__UNIT * ray->iz;
+    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix;
+    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy;
+    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz;
+    float later_x = base_x + fabsf(base_x) * RAYT__LONGER;
+    float later_y = base_y + fabsf(base_y) * RAYT__LONGER;
+    float later_z = base_z + fabsf(base_z) * RAYT__LONGER;
+    bool x = ray->ix < 0, y = ray->iy < 0, z = ray->iz < 0;
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0, 0, 0, 0, 0}};
+    RAYT__UNROLL
+    for (int k = 0; k < RAYT__WIDTH; k++) {
+        float low_x = rayt__plane(c.x, c.y, k), high_x = rayt__plane(d.z, d.w, k);
+        float low_y = rayt__plane(c.z, c.w, k), high_y = rayt__plane(e.x, e.y, k);
+        float low_z = rayt__plane(d.x, d.y, k), high_z = rayt__plane(e.z, e.w, k);
+        float enter = (x ? high_x : low_x) * step_x + base_x;
+        float exit = (x ? low_x : high_x) * step_x + later_x;
+        enter = fmaxf(enter, (y ? high_y : low_y) * step_y + base_y);
+        exit = fminf(exit, (y ? low_y : high_y) * step_y + later_y);
+        enter = fmaxf(enter, (z ? high_z : low_z) * step_z + base_z);
+        exit = fminf(exit, (z ? low_z : high_z) * step_z + later_z);
+        met.at[k] = fmaxf(enter, ray->t_min);
+        if (met.at[k] <= fminf(exit, most)) met.spheres |= 15u << 4 * k;
+    }
+    met.children = met.spheres & b.w;
     met.spheres &= b.z;
     return met;
 }
 
-/* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
-static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
-                                                              unsigned high, int k, unsigned plane)
+static __host__ __device__ __forceinline__ unsigned rayt__least(const rayt__met *met,
+                                                                unsigned children)
 {
-    float gap = fmaxf(rayt__plane(low, k, plane) * axis.scale + axis.enter,
-                      -(rayt__plane(high, k, plane) * axis.scale + axis.exit));
-    return fmaxf(gap, 0);
+    float least = 3e38f;
+    RAYT__UNROLL
+    for (int k = 0; k < RAYT__WIDTH; k++)
+        if (children >> (4 * k + 3) & 1) least = fminf(least, met->at[k]);
+    return rayt__bits_of(least) & 0xffff0000u;
+}
+#endif
+
+/* How far a point is beyond the nearer plane of a box on one axis; 0 inside. */
+static __host__ __device__ __forceinline__ float rayt__beyond(float low, float high)
+{
+    return fmaxf(fmaxf(low, -high), 0);
 }
 
-/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
-   a little longer. With an inverse direction of 1, planes are distances from the point. The 2^-6 s
-   of a plane are more than the 2^-38 that rayt_outside takes as 0. */
+/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it, a
+   little longer. Distances are in units of 1. What rayt_outside takes as 0, 2^-38, is less than the
+   5/8 of a step. */
 static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
                                                                 float reach)
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
-    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
-    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
-    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
+    float x = rayt__float_of(a.x) - point.x, step_x = rayt__step_of(a.w, 0) * RAYT__UNIT;
+    float y = rayt__float_of(a.y) - point.y, step_y = rayt__step_of(a.w, 1) * RAYT__UNIT;
+    float z = rayt__float_of(a.z) - point.z, step_z = rayt__step_of(a.w, 2) * RAYT__UNIT;
+    rayt__met met = {};
     RAYT__UNROLL
-    for (int half = 0; half < 2; half++) {
-        RAYT__UNROLL
-        for (int k = 0; k < 4; k++) {
-            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k, b.w);
-            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k, b.w);
-            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k, b.w);
-            if (gx * gx + gy * gy + gz * gz <= reach) {
-                met.children |= 1u << (4 * half + k);
-                met.spheres |= 15u << 4 * (4 * half + k);
-            }
-        }
+    for (int k = 0; k < RAYT__WIDTH; k++) {
+        float gx = rayt__beyond(rayt__plane(c.x, c.y, k) * step_x + x,
+                                rayt__plane(d.z, d.w, k) * step_x + x);
+        float gy = rayt__beyond(rayt__plane(c.z, c.w, k) * step_y + y,
+                                rayt__plane(e.x, e.y, k) * step_y + y);
+        float gz = rayt__beyond(rayt__plane(d.x, d.y, k) * step_z + z,
+                                rayt__plane(e.z, e.w, k) * step_z + z);
+        if (gx * gx + gy * gy + gz * gz <= reach) met.spheres |= 15u << 4 * k;
     }
-    met.children &= met.all;
+    met.children = met.spheres & b.w;
     met.spheres &= b.z;
+    met.all = a.w >> 24;
+    met.leaves = b.z;
+    met.node = b.x;
+    met.sphere = b.y;
     return met;
 }
 #endif
@@ -2192,17 +2388,31 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
    nodes; to know as much of each child would save little more. */
 #define RAYT__DEPTH 64
 
+#ifndef RAYT__ENOUGH
+#define RAYT__ENOUGH 8
+#endif
+#ifndef RAYT__FAVOUR
+#define RAYT__FAVOUR 3
+#endif
+
 typedef struct rayt__group {
     unsigned first, masks;
 } rayt__group;
 
-/* A mask of children in the order of a ray: bit j ^ octant of it becomes bit j. */
+/* Bits 4 k + 3 of a mask as 8 bits in the order of a ray: bit k ^ octant for child k. The selector
+   moves bytes, which are pairs of children; PRMT has it as an index for each. */
 static __host__ __device__ __forceinline__ unsigned rayt__in_order(unsigned mask, unsigned octant)
 {
-    if (octant & 1) mask = (mask & 0x55u) << 1 | (mask >> 1 & 0x55u);
-    if (octant & 2) mask = (mask & 0x33u) << 2 | (mask >> 2 & 0x33u);
-    if (octant & 4) mask = (mask & 0x0fu) << 4 | (mask >> 4 & 0x0fu);
-    return mask;
+#ifdef __CUDA_ARCH__
+    mask = __byte_perm(mask, 0, 0x3210u ^ (octant >> 1) * 0x1111u);
+#else
+    if (octant & 2) mask = (mask & 0x00ff00ffu) << 8 | (mask >> 8 & 0x00ff00ffu);
+    if (octant & 4) mask = mask << 16 | mask >> 16;
+#endif
+    unsigned shift = (octant & 1) * 4;
+    mask = (mask & 0x08080808u) << shift | (mask & 0x80808080u) >> shift;
+    mask = (mask >> 3 | mask >> 6) & 0x03030303u;
+    return mask * 0x01041040u >> 24; /* four pairs of bits, side by side */
 }
 
 /* Takes the next child from a group that has one; returns its node. */
@@ -2219,65 +2429,159 @@ static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group gro
     return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
-/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
-   of a float. */
-static __host__ __device__ __forceinline__ unsigned rayt__least(const float *at, unsigned children)
+/* What a walk does next. */
+enum { RAYT__ENDED = 0, RAYT__SEES_NODE, RAYT__SEES_BALL, RAYT__HITS_BALL, RAYT__TURNS };
+
+/* A ray on its way through a tree. */
+typedef struct rayt__walk {
+    rayt_unit_ray ray; /* t_min and inverses in units of walks; t_max: of the best hit so far */
+    int stage, found;  /* found: the sphere, or -1 */
+    rayt__group group; /* the children of the last node that are still to be seen */
+    int levels;        /* of waiting groups */
+    unsigned octant, node;
+    unsigned spheres, leaves, sphere; /* of the last node, as rayt__met has them */
+    unsigned place;                   /* of the ball that the ray's line passes through */
+    float b, discriminant;
+} rayt__walk;
+
+/* Begins a walk, or none, if the ray cannot hit or none is wanted. */
+static __host__ __device__ __forceinline__ void rayt__begin_walk(rayt__walk *walk,
+                                                                 rayt_unit_ray ray, bool wanted)
 {
-    float least = 3e38f;
-    RAYT__UNROLL
-    for (int k = 0; k < RAYT__WIDTH; k++)
-        if (children >> k & 1) least = fminf(least, at[k]);
-    return rayt__bits_of(least) & 0xffff0000u;
+    walk->stage = wanted && ray.t_max >= 0 ? RAYT__SEES_NODE : RAYT__ENDED;
+    walk->octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
+    ray.ix *= RAYT__UNIT;
+    ray.iy *= RAYT__UNIT;
+    ray.iz *= RAYT__UNIT;
+    ray.t_min *= RAYT__UNIT;
+    walk->ray = ray;
+    walk->found = -1;
+    walk->group.masks = 0;
+    walk->levels = 0;
+    walk->node = 0;
+}
+
+/* How far a walk goes, in units of walks: 2^-19 of the distance beyond the best hit. */
+static __host__ __device__ __forceinline__ float rayt__most(const rayt__walk *walk)
+{
+    return walk->ray.t_max * ((1 + RAYT__LONGER) * RAYT__UNIT);
+}
+
+/* A node: which of its spheres and children the ray meets. */
+static __host__ __device__ __forceinline__ void rayt__see_node(rayt__tree_view tree,
+                                                               rayt__walk *walk,
+                                                               rayt__group *waiting)
+{
+    rayt__met met =
+        rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
+    walk->spheres = met.spheres;
+    walk->leaves = met.leaves;
+    walk->sphere = met.sphere;
+    walk->stage = met.spheres != 0 ? RAYT__SEES_BALL : RAYT__TURNS;
+    walk->node = 0; /* the root is nobody's child: turn back */
+    if (met.children == 0) return;
+    if ((walk->group.masks & 255) != 0) waiting[walk->levels++] = walk->group;
+    unsigned order = rayt__in_order(met.children, walk->octant), rest = order & (order - 1);
+    unsigned child = (unsigned)rayt__lowest(order) ^ walk->octant;
+    walk->group.first = met.node;
+    walk->group.masks = met.all << 8 | rest;
+    if (rest != 0) walk->group.masks |= rayt__least(&met, met.children & ~(8u << 4 * child));
+    walk->node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
+}
+
+/* The next sphere: does the ray's line pass through it? */
+static __host__ __device__ __forceinline__ void rayt__see_ball(rayt__tree_view tree,
+                                                               rayt__walk *walk)
+{
+    walk->place = rayt__next_sphere(&walk->spheres, walk->leaves, walk->sphere);
+    float4 ball = rayt__load_ball(tree.balls + walk->place);
+    if (rayt_passes(walk->ray, ball, &walk->b, &walk->discriminant)) {
+        walk->stage = RAYT__HITS_BALL;
+    } else if (walk->spheres == 0) {
+        walk->stage = RAYT__TURNS;
+    }
+}
+
+/* The sphere that has been passed through: is that a hit, and the best one? */
+static __host__ __device__ __forceinline__ void rayt__hit_ball(rayt__tree_view tree,
+                                                               rayt__walk *walk, bool any)
+{
+    rayt_unit_ray ray = walk->ray;
+    float t;
+    ray.ix *= 1 / RAYT__UNIT;
+    ray.iy *= 1 / RAYT__UNIT;
+    ray.iz *= 1 / RAYT__UNIT;
+    ray.t_min *= 1 / RAYT__UNIT;
+    float4 ball = rayt__load_ball(tree.balls + walk->place);
+    walk->stage = walk->spheres != 0 ? RAYT__SEES_BALL : RAYT__TURNS;
+    if (!rayt_root(ray, ball, walk->b, walk->discriminant, &t)) return;
+    int index = tree.indices[walk->place];
+    if (!rayt_before(t, index, ray.t_max, walk->found)) return;
+    walk->ray.t_max = t;
+    walk->found = index;
+    if (any) walk->stage = RAYT__ENDED;
+}
+
+/* On to the first child of the last node, or back to what is waiting. */
+static __host__ __device__ __forceinline__ void rayt__turn_to(rayt__walk *walk,
+                                                              const rayt__group *waiting)
+{
+    walk->stage = RAYT__SEES_NODE;
+    if (walk->node != 0) return;
+    rayt__group group = walk->group;
+    float most = rayt__most(walk);
+    while (!rayt__worthwhile(group, most) && walk->levels > 0) group = waiting[--walk->levels];
+    if (rayt__worthwhile(group, most)) {
+        walk->node = rayt__next(&group, walk->octant);
+    } else {
+        walk->stage = RAYT__ENDED;
+    }
+    walk->group = group;
 }
 
 /* The nearest sphere that the ray hits, or with `any` whichever is found first: its index, and in *t
-   the distance. -1 for none. The same for a tree of the device on the device, and of the host on the
-   host. */
+   the distance. -1 for none. */
 static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_view tree,
                                                                   rayt_unit_ray ray, bool any,
                                                                   float *t)
 {
-    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
-    unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
-    unsigned node = 0;
-    int levels = 0, found = -1;
-    float most = ray.t_max + ray.t_max * RAYT__LONGER;
-    if (ray.t_max < 0) return -1;
-    for (;;) {
-        const uint4 *here = tree.nodes + (size_t)node * 5;
-        float at[RAYT__WIDTH];
-        rayt__met met = rayt__meet(here, &ray, most, at);
-        while (met.spheres != 0) {
-            unsigned place = rayt__next_sphere(&met);
-            float4 ball = rayt__load_ball(tree.balls + place);
-            float b, discriminant, hit;
-            if (!rayt_passes(ray, ball, &b, &discriminant)) continue;
-            if (!rayt_root(ray, ball, b, discriminant, &hit)) continue;
-            int index = tree.indices[place];
-            if (!rayt_before(hit, index, ray.t_max, found)) continue;
-            ray.t_max = hit;
-            most = hit + hit * RAYT__LONGER;
-            found = index;
-            if (any) break;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    rayt__begin_walk(&walk, ray, true);
+    while (walk.stage != RAYT__ENDED) {
+        rayt__see_node(tree, &walk, waiting);
+        while (walk.stage == RAYT__SEES_BALL) {
+            rayt__see_ball(tree, &walk);
+            if (walk.stage == RAYT__HITS_BALL) rayt__hit_ball(tree, &walk, any);
         }
-        if (any && found >= 0) break;
-        if (met.children != 0) {
-            if ((group.masks & 255) != 0) waiting[levels++] = group;
-            unsigned order = rayt__in_order(met.children, octant);
-            unsigned child = (unsigned)rayt__lowest(order) ^ octant;
-            group.first = met.node;
-            group.masks = met.all << 8 | (order & (order - 1));
-            if ((order & (order - 1)) != 0)
-                group.masks |= rayt__least(at, met.children & ~(1u << child));
-            node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
-            continue;
-        }
-        while (!rayt__worthwhile(group, most) && levels > 0) group = waiting[--levels];
-        if (!rayt__worthwhile(group, most)) break;
-        node = rayt__next(&group, octant);
+        if (walk.stage == RAYT__TURNS) rayt__turn_to(&walk, waiting);
     }
-    *t = ray.t_max;
-    return found;
+    *t = walk.ray.t_max;
+    return walk.found;
+}
+
+/* Walks on, a warp together, until `enough` of its walks have ended, or all. Rays of a warp go their
+   own ways, and where they disagree lanes wait. So each round does what most lanes need: for a node,
+   which takes about six times as long as one of the others, there have to be three times as many. */
+static __device__ __forceinline__ void rayt__walk_on(rayt__tree_view tree, rayt__walk *walk,
+                                                     rayt__group *waiting, bool any, int enough)
+{
+    for (;;) {
+        int nodes = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_NODE));
+        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
+        int going = nodes + balls + hits;
+        if (going == 0 || going <= 32 - enough) return; /* a warp's lanes all or none */
+        if (hits * RAYT__FAVOUR >= nodes && hits >= balls) {
+            if (walk->stage == RAYT__HITS_BALL) rayt__hit_ball(tree, walk, any);
+        } else if (balls * RAYT__FAVOUR >= nodes) {
+            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
+        } else if (walk->stage == RAYT__SEES_NODE) {
+            rayt__see_node(tree, walk, waiting);
+        }
+        __syncwarp();
+        if (walk->stage == RAYT__TURNS) rayt__turn_to(walk, waiting);
+    }
 }
 
 /* Puts an index into an ascending list that has `count`; the largest falls out if it is full. */
@@ -2310,7 +2614,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
         while (met.spheres != 0) {
-            unsigned place = rayt__next_sphere(&met);
+            unsigned place = rayt__next_sphere(&met.spheres, met.leaves, met.sphere);
             if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
             rayt__insert(list, count, capacity, tree.indices[place]);
             count++;
@@ -2318,7 +2622,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
             group.first = met.node;
-            group.masks = met.all << 8 | met.children;
+            group.masks = met.all << 8 | rayt__in_order(met.children, 0);
         } else if ((group.masks & 255) == 0) {
             if (levels == 0) break;
             group = waiting[--levels];
@@ -2567,26 +2871,35 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
     }
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
-   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
-static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
+/* The exponent, biased by 127, of a grid for what lies between two planes: more than 1 / 252 of that,
+   so that 255 steps reach from its origin over the highest plane. The width of a box around a sphere
+   is at least 2^-19, so that no step is near to a subnormal number. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponent(float low, float high)
 {
-    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
+    float width = high - low + fabsf(low) * 4.76837158203125e-7f; /* 2^-21: see rayt__origin */
+    return (rayt__bits_of(width * (1 / 252.0f)) >> 23) + 1;
 }
 
-/* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
+/* The origin of the grid, a step or more below the lowest plane: by 2^-22 more than rounding takes. */
+static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigned e)
+{
+    return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
+}
+
+/* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
+   spare. 2^-22 covers the rounding of differences. */
 static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
                                                                    unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)floorf(steps * 0.9999997615814209f);
+    return (unsigned)floorf(steps * 0.9999997615814209f - 0.625f);
 }
 
 static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane, float origin,
                                                                     unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)ceilf(steps * 1.0000002384185791f);
+    return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
 }
 
 /* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
@@ -2600,24 +2913,26 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
     int at[RAYT__WIDTH];
     for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
     rayt__place(c, all, at);
-    unsigned ex = rayt__exponent(all.high_x - all.low_x);
-    unsigned ey = rayt__exponent(all.high_y - all.low_y);
-    unsigned ez = rayt__exponent(all.high_z - all.low_z);
-    words[0] = rayt__bits_of(all.low_x);
-    words[1] = rayt__bits_of(all.low_y);
-    words[2] = rayt__bits_of(all.low_z);
-    words[3] = ex | ey << 8 | ez << 16;
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    words[0] = rayt__bits_of(x);
+    words[1] = rayt__bits_of(y);
+    words[2] = rayt__bits_of(z);
+    words[3] = (ex | ey << 8 | ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
     words[4] = (unsigned)node;
     words[5] = (unsigned)sphere;
-    words[7] = RAYT__PLANE;
     int offset = 0;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
         if (at[slot] < 0) continue;
         rayt__range range = c->range[at[slot]];
         rayt__box box = c->box[at[slot]];
-        int word = slot / 4, shift = slot % 4 * 8, size = rayt__size(range);
+        int word = slot % 4 / 2, shift = slot % 2 * 16 + slot / 4 * 8, size = rayt__size(range);
         if (size > RAYT__LEAF_MOST) {
             words[3] |= 1u << (24 + slot);
+            words[7] |= 8u << 4 * slot;
             build->ranges[node++] = range;
         } else {
             words[6] |= ((1u << size) - 1) << 4 * slot;
@@ -2627,12 +2942,12 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
                 build->indices[sphere + offset] = index;
             }
         }
-        words[8 + word] |= rayt__step_low(box.low_x, all.low_x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, all.low_y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, all.low_z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, all.low_x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, all.low_y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, all.low_z, ez) << shift;
+        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
     }
     for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
         build->nodes[(size_t)to * 5 + k] =
@@ -2899,19 +3214,49 @@ RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS)
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
-    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, bool any,
-                    int2 *__restrict__ found)
+/* A block asks for 128 `rounds` rays, one after the other. A lane whose ray has ended waits until
+   others of its warp have, too; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(128, 8)
+    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
+                    bool any, int2 *__restrict__ found)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
-    if (i >= count) return;
-    const float4 *record = (const float4 *)&rays[i];
-    float4 from = __ldg(record), to = __ldg(record + 1);
-    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
-    float t = 0;
-    int index = rayt__tree_nearest(tree, rayt_ready(ray), any, &t);
-    found[i] = any ? make_int2(index < 0 ? -1 : 0, 0)
-                   : make_int2(index, index < 0 ? 0 : __float_as_int(t));
+    __shared__ int taken;
+    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
+    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    walk.stage = RAYT__ENDED;
+    if (threadIdx.x == 0) taken = 0;
+    __syncthreads();
+    for (bool more = true;;) {
+        if (walk.stage == RAYT__ENDED && own >= 0) {
+            int index = walk.found;
+            found[own] = any ? make_int2(index < 0 ? -1 : 0, 0)
+                             : make_int2(index, index < 0 ? 0 : __float_as_int(walk.ray.t_max));
+            own = -1;
+        }
+        unsigned idle = __ballot_sync(0xffffffffu, own < 0);
+        if (more) {
+            int next = 0;
+            if (lane == 0) next = atomicAdd(&taken, __popc(idle));
+            next = begin + __shfl_sync(0xffffffffu, next, 0);
+            if (own < 0) {
+                own = next + __popc(idle & ((1u << lane) - 1));
+                if (own >= end) own = -1;
+            }
+            if (own >= 0 && walk.stage == RAYT__ENDED) {
+                const float4 *record = (const float4 *)&rays[own];
+                float4 from = __ldg(record), to = __ldg(record + 1);
+                rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+                rayt__begin_walk(&walk, rayt_ready(ray), true);
+            }
+            more = next + __popc(idle) < end;
+        } else if (idle == 0xffffffffu) {
+            break;
+        }
+        __syncwarp();
+        rayt__walk_on(tree, &walk, waiting, any, more ? RAYT__ENOUGH : 32);
+    }
 }
 
 RAYT_KERNEL void __launch_bounds__(128)
@@ -2928,16 +3273,6 @@ RAYT_KERNEL void __launch_bounds__(128)
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_RANDOM)
 #define RAYT__PART_RANDOM
 /* ============================== TRACE: RANDOM VECTORS ========================================= */
-/* 1 / a, rounded once. */
-static __host__ __device__ __forceinline__ float rayt__one_over(float a)
-{
-#ifdef __CUDA_ARCH__
-    return __frcp_rn(a); /* some instructions fewer than a division */
-#else
-    return rayt_div(1, a);
-#endif
-}
-
 static __host__ __device__ __forceinline__ float3 rayt__times(float s, float3 a)
 {
     return make_float3(rayt_mul(s, a.x), rayt_mul(s, a.y), rayt_mul(s, a.z));
@@ -3078,7 +3413,7 @@ typedef struct rayt__surface {
 /* As rayt_inverse. */
 static __host__ __device__ __forceinline__ float rayt__inverse_of(float a)
 {
-    return rayt__one_over(a == 0 ? 2 * RAYT_TINY : a);
+    return rayt_one_over(a == 0 ? 2 * RAYT_TINY : a);
 }
 
 /* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
@@ -3087,7 +3422,7 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
                                                                    float t_max)
 {
     rayt_unit_ray ray;
-    float scale = rayt__one_over(rayt_sqrt(rayt__dot(direction, direction)));
+    float scale = rayt_one_over(rayt_sqrt(rayt__dot(direction, direction)));
     direction = rayt__times(scale, direction);
     ray.x = rayt_not_tiny(origin.x);
     ray.y = rayt_not_tiny(origin.y);
@@ -3215,7 +3550,7 @@ static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__tr
     float rest = rayt_sub(square, rayt__dot(out, out)), half = rest > 0 ? rayt_sqrt(rest) : 0;
     met->inside = outside < 0 && deep > 0; /* the ray begins inside and leaves */
     out = rayt__along(met->inside ? half : -half, along, out);
-    out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
+    out = rayt__times(rayt_one_over(rayt_sqrt(rayt__dot(out, out))), out);
     met->point =
         rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
     met->clear = sphere.radius;
@@ -3242,7 +3577,7 @@ static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *
         return rayt__dot(*direction, met->normal) > 0; /* else it went into the mirror */
     }
     float index = met->material.index; /* Snell's law, and Schlick's for what is reflected */
-    float ratio = met->inside ? index : rayt__one_over(index);
+    float ratio = met->inside ? index : rayt_one_over(index);
     float square = rayt_mul(rayt_mul(ratio, ratio), rayt_fma(-cosine, cosine, 1));
     float base = rayt_div(rayt_sub(1, ratio), rayt_add(1, ratio)), rest = rayt_sub(1, cosine);
     base = rayt_mul(base, base);
@@ -3383,6 +3718,12 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
 
    These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
    material, by rayt__advance, from global memory. */
+#ifndef RAYT__ENOUGH_PATHS
+#define RAYT__ENOUGH_PATHS 12
+#endif
+#ifndef RAYT__TRACE_BLOCKS
+#define RAYT__TRACE_BLOCKS 8
+#endif
 enum {
     RAYT__TRACE_THREADS = 128,
     RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
@@ -3514,7 +3855,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
    so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
    wait; no GPU has timed it yet. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
     __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
@@ -3531,7 +3872,12 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     rayt__path none = {}, *path = &places[threadIdx.x];
     *path = none;
     int pixel = 0, paths = pixels * view.samples;
-    bool running = false, more = true;
+    bool running = false, more = true, ground = false;
+#ifdef RAYT__WALKS
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    walk.stage = RAYT__ENDED;
+#endif
     for (;;) {
         while (!running && more) {
             int id = atomicAdd(&next, 1);
@@ -3543,10 +3889,22 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
                 rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
         }
         if (!RAYT__GOES_ON(running)) break;
-        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        bool any = path->light != RAYT__PATH_RAY;
+#ifdef RAYT__WALKS
+        if (running && walk.stage == RAYT__ENDED) {
+            rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+            rayt__begin_walk(&walk, ray, !(any && ground));
+        }
+        int rest = __popc(__ballot_sync(0xffffffffu, running));
+        __syncwarp();
+        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH_PATHS);
+        if (running && walk.stage == RAYT__ENDED &&
+            !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
+#else
         rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
         if (running && !rayt__advance(&view, ray, found, ground, path)) {
+#endif
             running = false;
             atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
             atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
@@ -3565,6 +3923,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 }
 #undef RAYT__TRACE
 #undef RAYT__FIND
+#undef RAYT__WALKS
 #undef RAYT__GOES_ON
 #endif
 /* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory.
@@ -3592,8 +3951,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #define RAYT__GOES_ON(running) __syncthreads_or(running)
 #include RAYT_HEADER
 #define RAYT__TRACE            rayt_trace_tree
-#define RAYT__FIND             rayt__find_tree
-#define RAYT__GOES_ON(running) running
+#define RAYT__WALKS
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
@@ -4906,6 +5265,11 @@ static inline rayt_status rayt__check_device(const rayt_tree *tree)
     return status;
 }
 
+/* How many rays fill a device with one round a block, as KERNELS TREE has rounds; tests have fewer. */
+#ifndef RAYT__ROUND
+#define RAYT__ROUND 131072
+#endif
+
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
     return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
@@ -4942,9 +5306,10 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
     if (status != RAYT_OK) return status;
     status = rayt__check_device(tree);
     if (status == RAYT_OK) {
-        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        int rounds = count < 2 * RAYT__ROUND ? 1 : count < 8 * RAYT__ROUND ? count / RAYT__ROUND : 8;
+        cudaLaunchConfig_t config = rayt__query_config((count - 1) / rounds + 1, stream);
         status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_rays, rayt__view(tree), rays,
-                                                   count, kind == RAYT_ANY, (int2 *)found));
+                                                   count, rounds, kind == RAYT_ANY, (int2 *)found));
     }
     return rayt__end(before, status);
 }

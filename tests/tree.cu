@@ -3,6 +3,7 @@
    on hostile scenes; and that loop gives what double precision says. */
 #define RAYT_WITH_TRACE
 #include "tap.h"
+#define RAYT__ROUND 64 /* few rays make several rounds of a block, too */
 #include "../raytrace.cuh"
 #include <pthread.h>
 
@@ -218,7 +219,8 @@ static int inside(rayt_sphere s, const double *low, const double *high)
             low[k] <= rayt_low((&s.x)[k], s.radius) && rayt_high((&s.x)[k], s.radius) <= high[k];
     return good;
 }
-/* Walks through a node and its children; every sphere below must lie in all boxes above. */
+/* Walks through a node and its children; every sphere below must lie in all boxes above, and 5/8 of a
+   step inside. */
 static void visit(rayt__tree_view view, unsigned node, int depth, const double (*boxes)[6],
                   tally *all)
 {
@@ -237,10 +239,12 @@ static void visit(rayt__tree_view view, unsigned node, int depth, const double (
                  first = w[5] + (unsigned)rayt__ones(w[6] & ((1u << 4 * k) - 1));
         for (int axis = 0; axis < 3; axis++) {
             double origin = rayt__float_of(w[axis]);
-            double step = ldexp(1, (int)(w[3] >> 8 * axis & 255) - 127);
-            box[depth][axis] = origin + (w[8 + 2 * axis + k / 4] >> k % 4 * 8 & 255) * step;
-            box[depth][3 + axis] = origin + (w[14 + 2 * axis + k / 4] >> k % 4 * 8 & 255) * step;
+            double step = ldexp(1, (int)(w[3] >> 8 * axis & 255) - RAYT__BIAS);
+            int word = 2 * axis + k % 4 / 2, bits = k % 2 * 16 + k / 4 * 8;
+            box[depth][axis] = origin + ((w[8 + word] >> bits & 255) + 0.625) * step;
+            box[depth][3 + axis] = origin + ((w[14 + word] >> bits & 255) - 0.625) * step;
         }
+        all->faults += (w[7] >> 4 * k & 15) != (w[3] >> (24 + k) & 1) * 8;
         all->faults += (leaf & (leaf + 1)) != 0;
         for (unsigned n = 0; n < (unsigned)rayt__ones(leaf); n++) {
             int index = first + n < (unsigned)all->count ? view.indices[first + n] : -1;

@@ -237,26 +237,35 @@ static __host__ __device__ __forceinline__ void rayt__place(const rayt__children
     }
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
-   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
-static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
+/* The exponent, biased by 127, of a grid for what lies between two planes: more than 1 / 252 of that,
+   so that 255 steps reach from its origin over the highest plane. The width of a box around a sphere
+   is at least 2^-19, so that no step is near to a subnormal number. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponent(float low, float high)
 {
-    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
+    float width = high - low + fabsf(low) * 4.76837158203125e-7f; /* 2^-21: see rayt__origin */
+    return (rayt__bits_of(width * (1 / 252.0f)) >> 23) + 1;
 }
 
-/* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
+/* The origin of the grid, a step or more below the lowest plane: by 2^-22 more than rounding takes. */
+static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigned e)
+{
+    return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
+}
+
+/* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
+   spare. 2^-22 covers the rounding of differences. */
 static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
                                                                    unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)floorf(steps * 0.9999997615814209f);
+    return (unsigned)floorf(steps * 0.9999997615814209f - 0.625f);
 }
 
 static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane, float origin,
                                                                     unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)ceilf(steps * 1.0000002384185791f);
+    return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
 }
 
 /* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
@@ -270,24 +279,26 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
     int at[RAYT__WIDTH];
     for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
     rayt__place(c, all, at);
-    unsigned ex = rayt__exponent(all.high_x - all.low_x);
-    unsigned ey = rayt__exponent(all.high_y - all.low_y);
-    unsigned ez = rayt__exponent(all.high_z - all.low_z);
-    words[0] = rayt__bits_of(all.low_x);
-    words[1] = rayt__bits_of(all.low_y);
-    words[2] = rayt__bits_of(all.low_z);
-    words[3] = ex | ey << 8 | ez << 16;
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    words[0] = rayt__bits_of(x);
+    words[1] = rayt__bits_of(y);
+    words[2] = rayt__bits_of(z);
+    words[3] = (ex | ey << 8 | ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
     words[4] = (unsigned)node;
     words[5] = (unsigned)sphere;
-    words[7] = RAYT__PLANE;
     int offset = 0;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
         if (at[slot] < 0) continue;
         rayt__range range = c->range[at[slot]];
         rayt__box box = c->box[at[slot]];
-        int word = slot / 4, shift = slot % 4 * 8, size = rayt__size(range);
+        int word = slot % 4 / 2, shift = slot % 2 * 16 + slot / 4 * 8, size = rayt__size(range);
         if (size > RAYT__LEAF_MOST) {
             words[3] |= 1u << (24 + slot);
+            words[7] |= 8u << 4 * slot;
             build->ranges[node++] = range;
         } else {
             words[6] |= ((1u << size) - 1) << 4 * slot;
@@ -297,12 +308,12 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
                 build->indices[sphere + offset] = index;
             }
         }
-        words[8 + word] |= rayt__step_low(box.low_x, all.low_x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, all.low_y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, all.low_z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, all.low_x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, all.low_y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, all.low_z, ez) << shift;
+        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
     }
     for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
         build->nodes[(size_t)to * 5 + k] =

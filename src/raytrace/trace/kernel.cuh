@@ -25,7 +25,7 @@
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
    so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
    wait; no GPU has timed it yet. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
     __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
@@ -42,7 +42,12 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     rayt__path none = {}, *path = &places[threadIdx.x];
     *path = none;
     int pixel = 0, paths = pixels * view.samples;
-    bool running = false, more = true;
+    bool running = false, more = true, ground = false;
+#ifdef RAYT__WALKS
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    walk.stage = RAYT__ENDED;
+#endif
     for (;;) {
         while (!running && more) {
             int id = atomicAdd(&next, 1);
@@ -54,10 +59,22 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
                 rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
         }
         if (!RAYT__GOES_ON(running)) break;
-        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        bool any = path->light != RAYT__PATH_RAY;
+#ifdef RAYT__WALKS
+        if (running && walk.stage == RAYT__ENDED) {
+            rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+            rayt__begin_walk(&walk, ray, !(any && ground));
+        }
+        int rest = __popc(__ballot_sync(0xffffffffu, running));
+        __syncwarp();
+        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH_PATHS);
+        if (running && walk.stage == RAYT__ENDED &&
+            !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
+#else
         rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
         if (running && !rayt__advance(&view, ray, found, ground, path)) {
+#endif
             running = false;
             atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
             atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
@@ -76,5 +93,6 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 }
 #undef RAYT__TRACE
 #undef RAYT__FIND
+#undef RAYT__WALKS
 #undef RAYT__GOES_ON
 #endif

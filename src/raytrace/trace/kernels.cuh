@@ -129,19 +129,49 @@ RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS)
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
-    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, bool any,
-                    int2 *__restrict__ found)
+/* A block asks for 128 `rounds` rays, one after the other. A lane whose ray has ended waits until
+   others of its warp have, too; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(128, 8)
+    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
+                    bool any, int2 *__restrict__ found)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
-    if (i >= count) return;
-    const float4 *record = (const float4 *)&rays[i];
-    float4 from = __ldg(record), to = __ldg(record + 1);
-    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
-    float t = 0;
-    int index = rayt__tree_nearest(tree, rayt_ready(ray), any, &t);
-    found[i] = any ? make_int2(index < 0 ? -1 : 0, 0)
-                   : make_int2(index, index < 0 ? 0 : __float_as_int(t));
+    __shared__ int taken;
+    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
+    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    walk.stage = RAYT__ENDED;
+    if (threadIdx.x == 0) taken = 0;
+    __syncthreads();
+    for (bool more = true;;) {
+        if (walk.stage == RAYT__ENDED && own >= 0) {
+            int index = walk.found;
+            found[own] = any ? make_int2(index < 0 ? -1 : 0, 0)
+                             : make_int2(index, index < 0 ? 0 : __float_as_int(walk.ray.t_max));
+            own = -1;
+        }
+        unsigned idle = __ballot_sync(0xffffffffu, own < 0);
+        if (more) {
+            int next = 0;
+            if (lane == 0) next = atomicAdd(&taken, __popc(idle));
+            next = begin + __shfl_sync(0xffffffffu, next, 0);
+            if (own < 0) {
+                own = next + __popc(idle & ((1u << lane) - 1));
+                if (own >= end) own = -1;
+            }
+            if (own >= 0 && walk.stage == RAYT__ENDED) {
+                const float4 *record = (const float4 *)&rays[own];
+                float4 from = __ldg(record), to = __ldg(record + 1);
+                rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+                rayt__begin_walk(&walk, rayt_ready(ray), true);
+            }
+            more = next + __popc(idle) < end;
+        } else if (idle == 0xffffffffu) {
+            break;
+        }
+        __syncwarp();
+        rayt__walk_on(tree, &walk, waiting, any, more ? RAYT__ENOUGH : 32);
+    }
 }
 
 RAYT_KERNEL void __launch_bounds__(128)
