@@ -3726,9 +3726,20 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
 #endif
 enum {
     RAYT__TRACE_THREADS = 128,
-    RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
+    RAYT__TRACE_PIXELS = 1024, /* of the largest tile, 32 x 32 */
     RAYT__PART_BALLS = 256
 };
+
+/* Pixels of a tile are in blocks of 8 x 4, one a warp. */
+static __device__ __forceinline__ int rayt__column(int pixel, int bits)
+{
+    return (pixel & 7) + 8 * (pixel >> 5 & ((1 << (bits - 3)) - 1));
+}
+
+static __device__ __forceinline__ int rayt__row(int pixel, int bits)
+{
+    return (pixel >> 3 & 3) + 4 * (pixel >> (bits + 2));
+}
 
 /* What is left to do for a ball that the ray's line passes through. True: the walk may end. */
 static __host__ __device__ __forceinline__ bool rayt__try(rayt_unit_ray *ray, float4 ball, float b,
@@ -3883,7 +3894,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
             int id = atomicAdd(&next, 1);
             more = id < paths;
             pixel = id & (pixels - 1);
-            int column = left + (pixel & (edge - 1)), row = top + (pixel >> bits);
+            int column = left + rayt__column(pixel, bits), row = top + rayt__row(pixel, bits);
             running = more && column < view.width && row < view.rows;
             if (running)
                 rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
@@ -3914,7 +3925,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
 
     __syncthreads();
     for (int i = threadIdx.x; i < pixels; i += RAYT__TRACE_THREADS) {
-        int column = left + (i & (edge - 1)), row = top + (i >> bits);
+        int column = left + rayt__column(i, bits), row = top + rayt__row(i, bits);
         if (column < view.width && row < view.rows)
             image[(size_t)row * view.width + column] =
                 make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),
@@ -5547,6 +5558,9 @@ static inline double rayt__power(double a, double p)
     return result;
 }
 
+#ifndef RAYT__TILE_BITS
+#define RAYT__TILE_BITS 5
+#endif
 static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality *quality)
 {
     unsigned long long seed = quality->seed; /* splitmix64: neighbouring seeds become strangers */
@@ -5559,7 +5573,7 @@ static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality 
     int bits = 20; /* sums of `samples` numbers up to 16 scale stay below 2^32 */
     while (16.0 * (double)quality->samples * (double)(1 << bits) > 2147483648.0) bits--;
     view->samples = quality->samples;
-    view->tile_bits = quality->samples < 16 ? 4 : 3;
+    view->tile_bits = quality->samples < 4 ? RAYT__TILE_BITS : quality->samples < 16 ? 4 : 3;
     view->depth = quality->depth;
     view->scale = (float)(1 << bits);
     view->gamma = quality->gamma;

@@ -53,7 +53,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
             int id = atomicAdd(&next, 1);
             more = id < paths;
             pixel = id & (pixels - 1);
-            int column = left + (pixel & (edge - 1)), row = top + (pixel >> bits);
+            int column = left + rayt__column(pixel, bits), row = top + rayt__row(pixel, bits);
             running = more && column < view.width && row < view.rows;
             if (running)
                 rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
@@ -84,7 +84,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
 
     __syncthreads();
     for (int i = threadIdx.x; i < pixels; i += RAYT__TRACE_THREADS) {
-        int column = left + (i & (edge - 1)), row = top + (i >> bits);
+        int column = left + rayt__column(i, bits), row = top + rayt__row(i, bits);
         if (column < view.width && row < view.rows)
             image[(size_t)row * view.width + column] =
                 make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),

@@ -22,9 +22,20 @@
 #endif
 enum {
     RAYT__TRACE_THREADS = 128,
-    RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
+    RAYT__TRACE_PIXELS = 1024, /* of the largest tile, 32 x 32 */
     RAYT__PART_BALLS = 256
 };
+
+/* Pixels of a tile are in blocks of 8 x 4, one a warp. */
+static __device__ __forceinline__ int rayt__column(int pixel, int bits)
+{
+    return (pixel & 7) + 8 * (pixel >> 5 & ((1 << (bits - 3)) - 1));
+}
+
+static __device__ __forceinline__ int rayt__row(int pixel, int bits)
+{
+    return (pixel >> 3 & 3) + 4 * (pixel >> (bits + 2));
+}
 
 /* What is left to do for a ball that the ray's line passes through. True: the walk may end. */
 static __host__ __device__ __forceinline__ bool rayt__try(rayt_unit_ray *ray, float4 ball, float b,
