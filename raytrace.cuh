@@ -2649,7 +2649,9 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
               2014) builds the tree of T. Karras ("Maximizing Parallelism in the Construction of
               BVHs, Octrees, and k-d Trees", HPG 2012) so in one pass
      widen    nodes of 8 children, level by level from the root: of a node's descendants the one with
-              the largest surface is opened, until there are 8. It copies the spheres of leaves, too
+              the largest surface is opened, until there are 8. It copies the spheres of leaves, too.
+              A node's place and those of its descendants follow from its parent, so that the same
+              spheres give the same bytes, whatever runs first, and on the host
 
    A binary node is named by the last sphere of its left half, so that no two have the same name and
    halves need not be stored: node m of [first, last] has the halves [first, m] and [m + 1, last].
@@ -2659,13 +2661,20 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
    instead. Then a child with more than half of a node's spheres is 7 binary levels below it: at most
    78 / 7 such levels, and 30 with halves or less. RAYT__DEPTH is more than 16 + 11 + 30.
 
-   Number of nodes: one that is not the root has at least 5 spheres, hence at least 5 children; then
-   there are at most (count + 3) / 4. */
+   Number of nodes: a child that is a node has at least 4 spheres more than one that is a leaf may
+   have, and a node with 8 children at least 8. So n spheres have at most (n - 8) / 4 nodes below the
+   one that holds them all (rayt__room). A node keeps the first of this room for its own children, and
+   gives each of these its part of the rest. Spheres go likewise: those of leaves are the first. */
 enum {
     RAYT__CODE_BITS = 48,
     RAYT__CELLS = 65535, /* cells 0 .. 65534: no code is that of spheres which are left out */
     RAYT__AREA_LEVELS = 16,
+    RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
+    RAYT__WIDEN_MOST = 1024, /* threads of a block that is alone */
+    RAYT__FEW = 4096,        /* up to so many spheres are sorted by comparing all with all */
+    RAYT__FEW_THREADS = 1024,
+    RAYT__PASSES = RAYT__CODE_BITS / 8,
 };
 #define RAYT__LEFT_OUT 0xffffffffffffull
 
@@ -2681,10 +2690,12 @@ typedef struct RAYT_ALIGN rayt__pair {
     int right;
 } rayt__pair;
 
-/* A part of the sorted spheres; `name` is that of the binary node, unless it is one sphere. */
-typedef struct RAYT_ALIGN rayt__range {
-    int first, last, name;
-} rayt__range;
+/* A node to be: which of the sorted spheres it has, the name of their binary node (unless it is one
+   sphere), where the node goes, and where the nodes and the spheres below it begin. */
+typedef struct RAYT_ALIGN rayt__task {
+    int first, last, name, node;
+    int room, sphere, unused[2];
+} rayt__task;
 
 /* All that a build has in memory. */
 typedef struct rayt__build {
@@ -2692,10 +2703,12 @@ typedef struct rayt__build {
     unsigned long long *keys; /* sorted */
     int *order;               /* of the spheres, by their keys */
     rayt__pair *pairs;
-    int *meetings;       /* for each pair the far end of the half that was ready first; -1 */
-    rayt__range *ranges; /* for each node */
-    unsigned *bounds;    /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
-    int *levels;         /* nodes in each level, and after RAYT__DEPTH + 1: spheres in leaves */
+    unsigned long long
+        *meetings;     /* for each pair, of the half that was ready first: end + 1, name */
+    rayt__task *tasks; /* level by level */
+    unsigned *bounds;  /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    unsigned *totals;  /* how many keys have each digit, for each pass of the sort */
+    int2 *levels;      /* for each level its first task, and how many there are */
     uint4 *nodes;
     float4 *balls;
     int *indices;
@@ -2739,7 +2752,7 @@ static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, flo
 }
 
 /* The code of a ball in the box of all centres. Here and where the widest is opened rounding is
-   written out, so that every device and the host make the same tree, but for the order of nodes. */
+   written out, so that every device and the host make the same tree. */
 static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
 {
     if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
@@ -2783,92 +2796,57 @@ static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt_
     return box;
 }
 
-static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box)
+static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box,
+                                                               int left, int right)
 {
-    pair->low_x = box.low_x;
-    pair->low_y = box.low_y;
-    pair->low_z = box.low_z;
-    pair->high_x = box.high_x;
-    pair->high_y = box.high_y;
-    pair->high_z = box.high_z;
+    rayt__pair whole = {box.low_x,  box.low_y,  box.low_z,  left,
+                        box.high_x, box.high_y, box.high_z, right};
+    *pair = whole;
 }
 
-/* The children of a node to be. */
-typedef struct rayt__children {
-    rayt__range range[RAYT__WIDTH];
-    rayt__box box[RAYT__WIDTH];
-    int many, nodes, spheres; /* of all; of those that are nodes; spheres of leaves */
-} rayt__children;
-
-static __host__ __device__ __forceinline__ int rayt__size(rayt__range range)
+/* What a range is worth that may be opened: half its surface, or on deep levels its spheres. */
+static __host__ __device__ __forceinline__ float rayt__worth(rayt__box box, int size, int level)
 {
-    return range.last - range.first + 1;
+    float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
+    float z = rayt_sub(box.high_z, box.low_z);
+    if (level >= RAYT__AREA_LEVELS) return (float)size;
+    return rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
 }
 
-/* The children of the node that is to hold a range, on its level. */
-static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build *build,
-                                                              rayt__range range, int level,
-                                                              rayt__children *c)
+/* How far a box lies to the high side of another on each axis; and how deep in an octant that is. */
+static __host__ __device__ __forceinline__ float3 rayt__lean(rayt__box box, rayt__box all)
 {
-    c->many = range.first <= range.last;
-    c->range[0] = range;
-    if (c->many) c->box[0] = rayt__range_box(build, range.first, range.last, range.name);
-    while (c->many < RAYT__WIDTH) {
-        int widest = -1;
-        float most = -1;
-        for (int k = 0; k < c->many; k++) {
-            int size = rayt__size(c->range[k]);
-            rayt__box box = c->box[k];
-            float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
-            float z = rayt_sub(box.high_z, box.low_z), worth = (float)size;
-            if (level < RAYT__AREA_LEVELS)
-                worth = rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
-            if (size == 1 || worth <= most) continue;
-            most = worth;
-            widest = k;
-        }
-        if (widest < 0) break;
-        rayt__range whole = c->range[widest];
-        const rayt__pair *pair = &build->pairs[whole.name];
-        rayt__range left = {whole.first, whole.name, pair->left};
-        rayt__range right = {whole.name + 1, whole.last, pair->right};
-        c->range[widest] = left;
-        c->box[widest] = rayt__range_box(build, left.first, left.last, left.name);
-        c->range[c->many] = right;
-        c->box[c->many] = rayt__range_box(build, right.first, right.last, right.name);
-        c->many++;
-    }
-    c->nodes = c->spheres = 0;
-    for (int k = 0; k < c->many; k++) {
-        int size = rayt__size(c->range[k]);
-        if (size > RAYT__LEAF_MOST) {
-            c->nodes++;
-        } else {
-            c->spheres += size;
-        }
-    }
+    return make_float3((box.low_x - all.low_x) - (all.high_x - box.high_x),
+                       (box.low_y - all.low_y) - (all.high_y - box.high_y),
+                       (box.low_z - all.low_z) - (all.high_z - box.high_z));
 }
 
-/* at[slot]: the child that is placed there, or -1. Each in turn takes the free slot whose octant it
-   lies deepest in. */
-static __host__ __device__ __forceinline__ void rayt__place(const rayt__children *c, rayt__box all,
-                                                            int *at)
+/* How deep in the octant of each slot a child lies. */
+static __host__ __device__ __forceinline__ void rayt__depths(float3 lean, float *depths)
 {
-    for (int slot = 0; slot < RAYT__WIDTH; slot++) at[slot] = -1;
-    for (int k = 0; k < c->many; k++) {
-        rayt__box box = c->box[k];
-        float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
-        float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
-        int best = -1;
-        for (int slot = 0; slot < RAYT__WIDTH; slot++) {
-            float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
-            if (at[slot] >= 0 || (best >= 0 && depth <= most)) continue;
-            most = depth;
-            best = slot;
-        }
-        at[best] = k;
+    RAYT__UNROLL
+    for (int slot = 0; slot < RAYT__WIDTH; slot++)
+        depths[slot] = (slot & 1 ? lean.x : -lean.x) + (slot & 2 ? lean.y : -lean.y) +
+                       (slot & 4 ? lean.z : -lean.z);
+}
+
+/* The slot of the largest depth; of equal ones the first. */
+static __host__ __device__ __forceinline__ int rayt__deepest(const float *depths)
+{
+    int best = 0;
+    float most = depths[0];
+    RAYT__UNROLL
+    for (int slot = 1; slot < RAYT__WIDTH; slot++) {
+        if (depths[slot] > most) best = slot;
+        most = fmaxf(depths[slot], most);
     }
+    return best;
+}
+
+/* The most nodes that there can be below one with so many spheres. */
+static __host__ __device__ __forceinline__ int rayt__room(int spheres)
+{
+    return spheres < 8 ? 0 : (spheres - 8) / 4;
 }
 
 /* The exponent, biased by 127, of a grid for what lies between two planes: more than 1 / 252 of that,
@@ -2886,6 +2864,12 @@ static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigne
     return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
 }
 
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
+                                                                    unsigned z)
+{
+    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+}
+
 /* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
    spare. 2^-22 covers the rounding of differences. */
 static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
@@ -2901,58 +2885,6 @@ static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane,
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
     return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
 }
-
-/* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
-   leaves, from `sphere` on. */
-static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *build, int to,
-                                                            const rayt__children *c, int node,
-                                                            int sphere)
-{
-    unsigned words[RAYT__NODE_WORDS] = {0};
-    rayt__box all = {0, 0, 0, 0, 0, 0};
-    int at[RAYT__WIDTH];
-    for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
-    rayt__place(c, all, at);
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
-    words[0] = rayt__bits_of(x);
-    words[1] = rayt__bits_of(y);
-    words[2] = rayt__bits_of(z);
-    words[3] = (ex | ey << 8 | ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
-    words[4] = (unsigned)node;
-    words[5] = (unsigned)sphere;
-    int offset = 0;
-    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
-        if (at[slot] < 0) continue;
-        rayt__range range = c->range[at[slot]];
-        rayt__box box = c->box[at[slot]];
-        int word = slot % 4 / 2, shift = slot % 2 * 16 + slot / 4 * 8, size = rayt__size(range);
-        if (size > RAYT__LEAF_MOST) {
-            words[3] |= 1u << (24 + slot);
-            words[7] |= 8u << 4 * slot;
-            build->ranges[node++] = range;
-        } else {
-            words[6] |= ((1u << size) - 1) << 4 * slot;
-            for (int i = 0; i < size; i++, offset++) {
-                int index = build->order[range.first + i];
-                build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);
-                build->indices[sphere + offset] = index;
-            }
-        }
-        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
-    }
-    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
-        build->nodes[(size_t)to * 5 + k] =
-            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
-}
 #endif
 /* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
    Uses: config.h. Used by: kernels.cuh, trace/host/build.h. */
@@ -2960,50 +2892,41 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
 #define RAYT__PART_SORT
 /* ============================== SORT ========================================================== */
 /* One pass sorts by 8 bits, and keeps the order of equal ones; passes from the lowest bits on sort by
-   all. A block has a tile of 4096 keys, its warps 512 each, in the order in which they lie:
+   all. A pass is one kernel, after A. Adinets and D. Merrill ("Onesweep: A Faster Least Significant
+   Digit Radix Sort for GPUs", 2022). How many keys have each digit is known before, for all passes.
+   A block takes a tile of keys, its warps parts of that, in the order in which they lie:
 
-     count      counts[digit][tile]: how many keys of a tile have the digit
-     offsets    counts[digit][tile]: how many come before in tiles to the left; totals[digit]
+     rank       in a warp, lanes that have the same digit find one another by 8 votes
+     look back  states[tile][digit]: first how many keys of the tile have the digit, then how many of
+                this tile and all before it. A tile adds up those before it until it finds a sum.
      scatter    a key's place: keys of smaller digits + the same digit in tiles to the left
                                 + in warps before + in this warp before
-   A single tile needs scatter alone.
+                Keys go by way of shared memory, so that neighbours are written together.
 
-   In a warp, lanes that have the same digit find one another by 8 votes. Bytes a pass and key: 8
-   read to count, 12 read and 12 written to scatter. What bounds it: the writes, which go to 256
-   places at once. */
-#define RAYT__SORT_THREADS 256
-#define RAYT__SORT_EACH    16 /* keys a thread */
-#define RAYT__SORT_TILE    (RAYT__SORT_THREADS * RAYT__SORT_EACH)
-#define RAYT__DIGITS       256 /* as many as threads */
+   A block waits for the states of tiles before its own. It takes its tile when it begins to run, so
+   that the blocks which it waits for run already. */
+enum {
+    RAYT__SORT_THREADS = 512,
+    RAYT__SORT_EACH = 8, /* keys a thread */
+    RAYT__SORT_TILE = RAYT__SORT_THREADS * RAYT__SORT_EACH,
+    RAYT__SORT_BLOCKS = 2, /* on a multiprocessor, by registers */
+    RAYT__LOOK_BACK = 8,   /* states that are asked for at once */
+    RAYT__DIGITS = 256,    /* at most as many as threads */
+};
 
 typedef struct rayt__sort_job {
     const unsigned long long *keys;
-    const int *values;
+    const int *values; /* NULL: 0, 1, 2, .. */
     unsigned long long *sorted_keys;
     int *sorted_values;
-    int *counts; /* a row of `tiles` for each digit */
-    int *totals;
-    int count, tiles;
+    const unsigned *totals; /* of each digit */
+    unsigned *states;       /* 256 for each tile, and after those the tiles taken; begin as 0 */
+    int count, tiles, shift;
 } rayt__sort_job;
 
-static __device__ __forceinline__ int rayt__digit(unsigned long long key, int shift)
+static __host__ __device__ __forceinline__ int rayt__digit(unsigned long long key, int shift)
 {
     return (int)(key >> shift & (RAYT__DIGITS - 1));
-}
-
-RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
-    rayt_sort_count(rayt__sort_job sort, int shift)
-{
-    __shared__ int counts[RAYT__DIGITS];
-    int thread = (int)threadIdx.x, tile = (int)blockIdx.x;
-    counts[thread] = 0;
-    __syncthreads();
-    for (int k = 0; k < RAYT__SORT_EACH; k++) {
-        int i = tile * RAYT__SORT_TILE + k * RAYT__SORT_THREADS + thread;
-        if (i < sort.count) atomicAdd(&counts[rayt__digit(sort.keys[i], shift)], 1);
-    }
-    __syncthreads();
-    sort.counts[(size_t)thread * sort.tiles + tile] = counts[thread];
 }
 
 /* The sum of what this lane and those before it in the warp have; all lanes take part. */
@@ -3017,69 +2940,118 @@ static __device__ __forceinline__ int rayt__warp_sum(int own)
     return own;
 }
 
-/* One warp a digit. */
-RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS) rayt_sort_offsets(rayt__sort_job sort)
+/* The sum of what threads before this one have; `sums` is shared memory, a number a warp. */
+static __device__ __forceinline__ int rayt__block_sum(int own, int *sums)
 {
-    int digit = (int)(blockIdx.x * RAYT__SORT_THREADS + threadIdx.x) / 32, before = 0;
-    int *row = sort.counts + (size_t)digit * sort.tiles, lane = (int)threadIdx.x % 32;
-    for (int first = 0; first < sort.tiles; first += 32) {
-        int own = first + lane < sort.tiles ? row[first + lane] : 0, upto = rayt__warp_sum(own);
-        if (first + lane < sort.tiles) row[first + lane] = before + upto - own;
-        before += __shfl_sync(0xffffffffu, upto, 31);
-    }
-    if (lane == 0) sort.totals[digit] = before;
+    int warp = (int)threadIdx.x / 32, upto = rayt__warp_sum(own);
+    __syncthreads();
+    if (threadIdx.x % 32 == 31) sums[warp] = upto;
+    __syncthreads();
+    for (int w = 0; w < warp; w++) upto += sums[w];
+    return upto - own;
 }
 
-RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
-    rayt_sort_scatter(rayt__sort_job sort, int shift)
+/* How many keys of the tiles before this one have this thread's digit. A state is 0 until it is
+   written, then a number + 1; bit 31 says that it is a sum of all tiles up to there. */
+static __device__ __forceinline__ unsigned rayt__look_back(const unsigned *states, int tile)
+{
+    const volatile unsigned *digit = states + threadIdx.x; /* others write while this reads */
+    unsigned before = 0;
+    while (tile > 0) {
+        unsigned seen[RAYT__LOOK_BACK];
+#pragma unroll
+        for (int k = 0; k < RAYT__LOOK_BACK; k++)
+            seen[k] = digit[(tile > k ? tile - 1 - k : 0) * RAYT__DIGITS];
+#pragma unroll
+        for (int k = 0; k < RAYT__LOOK_BACK; k++) {
+            if (seen[k] == 0) break;
+            before += (seen[k] & 0x7fffffffu) - 1;
+            if (seen[k] >> 31) return before;
+            tile--;
+        }
+    }
+    return before;
+}
+
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS, RAYT__SORT_BLOCKS)
+    rayt_sort_pass(rayt__sort_job sort)
 {
     enum { WARPS = RAYT__SORT_THREADS / 32, ROUNDS = RAYT__SORT_EACH };
-    __shared__ int places[WARPS][RAYT__DIGITS], sums[WARPS];
+    __shared__ unsigned long long staged[RAYT__SORT_TILE]; /* keys, then values */
+    __shared__ unsigned short places[WARPS][RAYT__DIGITS];
+    __shared__ int to[RAYT__DIGITS], sums[WARPS], taken;
     int thread = (int)threadIdx.x, warp = thread / 32, lane = thread % 32;
-    int begin = (int)blockIdx.x * RAYT__SORT_TILE + warp * (32 * ROUNDS) + lane;
+    int *values = (int *)staged;
+    bool has_digit = thread < RAYT__DIGITS;
+    if (thread == 0) taken = (int)atomicAdd(&sort.states[(size_t)sort.tiles * RAYT__DIGITS], 1u);
+    for (int w = 0; w < WARPS && has_digit; w++) places[w][thread] = 0;
+    __syncthreads();
+    int tile = taken, first = tile * RAYT__SORT_TILE, own = warp * 32 * ROUNDS + lane;
+    int many = sort.count - first < RAYT__SORT_TILE ? sort.count - first : RAYT__SORT_TILE;
     unsigned long long keys[ROUNDS];
-    for (int w = 0; w < WARPS; w++) places[w][thread] = 0;
-    __syncthreads();
+    int ranks[ROUNDS]; /* in the warp, then in the tile, then among all */
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) /* what is beyond the last key comes after all of the tile */
+        keys[k] = own + 32 * k < many ? sort.keys[first + own + 32 * k] : ~0ull;
 #pragma unroll
     for (int k = 0; k < ROUNDS; k++) {
-        int i = begin + 32 * k;
-        keys[k] = i < sort.count ? sort.keys[i] : 0;
-        if (i < sort.count) atomicAdd(&places[warp][rayt__digit(keys[k], shift)], 1);
-    }
-    __syncthreads();
-    int total = 0, tiles_before = 0; /* a digit for each thread */
-    for (int w = 0; w < WARPS; w++) total += places[w][thread];
-    if (sort.tiles > 1) {
-        total = sort.totals[thread];
-        tiles_before = sort.counts[(size_t)thread * sort.tiles + blockIdx.x];
-    }
-    int place = rayt__warp_sum(total);
-    if (lane == 31) sums[warp] = place;
-    __syncthreads();
-    for (int w = 0; w < warp; w++) place += sums[w];
-    place += tiles_before - total;
-    for (int w = 0; w < WARPS; w++) {
-        int many = places[w][thread];
-        places[w][thread] = place;
-        place += many;
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < ROUNDS; k++) {
-        int i = begin + 32 * k, digit = rayt__digit(keys[k], shift);
-        unsigned same = __ballot_sync(0xffffffffu, i < sort.count);
+        int digit = rayt__digit(keys[k], sort.shift);
+        unsigned same = 0xffffffffu;
         for (int bit = 1; bit < RAYT__DIGITS; bit *= 2) {
             unsigned votes = __ballot_sync(0xffffffffu, digit & bit);
             same &= digit & bit ? votes : ~votes;
         }
-        int before = __popc(same & ((1u << lane) - 1)), to = places[warp][digit] + before;
+        int before = __popc(same & ((1u << lane) - 1)), begin = places[warp][digit];
         __syncwarp();
-        if (i < sort.count) {
-            sort.sorted_keys[to] = keys[k];
-            sort.sorted_values[to] = sort.values[i];
-            if (before == 0) places[warp][digit] += __popc(same);
+        if (before == 0) places[warp][digit] = (unsigned short)(begin + __popc(same));
+        __syncwarp();
+        ranks[k] = begin + before;
+    }
+    __syncthreads();
+    int total = 0;
+    unsigned *state = &sort.states[(size_t)tile * RAYT__DIGITS + thread], before = 0;
+    if (has_digit) {
+        for (int w = 0; w < WARPS; w++) total += places[w][thread];
+        if (tile > 0) atomicExch(state, (unsigned)total + 1);
+    }
+    int place = rayt__block_sum(total, sums);
+    int smaller = rayt__block_sum(has_digit ? (int)sort.totals[thread] : 0, sums);
+    if (has_digit) {
+        for (int w = 0, next = place; w < WARPS; w++) {
+            int here = places[w][thread];
+            places[w][thread] = (unsigned short)next;
+            next += here;
         }
-        __syncwarp();
+        before = rayt__look_back(sort.states, tile);
+        atomicExch(state, (before + (unsigned)total + 1) | 0x80000000u);
+        to[thread] = smaller + (int)before - place;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        ranks[k] += places[warp][rayt__digit(keys[k], sort.shift)];
+        staged[ranks[k]] = keys[k];
+    }
+    __syncthreads();
+    int goals[ROUNDS];
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = k * RAYT__SORT_THREADS + thread;
+        unsigned long long key = staged[i];
+        goals[k] = to[rayt__digit(key, sort.shift)] + i;
+        if (i < many) sort.sorted_keys[goals[k]] = key;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = own + 32 * k;
+        if (i < many) values[ranks[k]] = sort.values == NULL ? first + i : sort.values[first + i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = k * RAYT__SORT_THREADS + thread;
+        if (i < many) sort.sorted_values[goals[k]] = values[i];
     }
 }
 #endif
@@ -3090,26 +3062,26 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
 /* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. `build.bounds` and `build.meetings` begin as 0 and -1. */
+   each kernel moves stand above it. Bounds, totals, levels and meetings begin as 0. */
 
-/* 16 of each 32 bytes of a sphere are read. */
-RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
+/* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
+   `most`, shared memory that begins as 0. */
+static __device__ __forceinline__ void rayt__measure(const rayt__build *build, int first, int step,
+                                                     unsigned *most)
 {
-    __shared__ unsigned most[7];
     unsigned own[7] = {0, 0, 0, 0, 0, 0, 0};
-    if (threadIdx.x < 7) most[threadIdx.x] = 0;
-    __syncthreads();
-    for (int i = blockIdx.x * 256 + threadIdx.x; i < build.count; i += gridDim.x * 256) {
-        float4 ball = rayt__ball_of(build.spheres, i);
-        if (!rayt_solid(ball)) continue;
-        unsigned x = rayt__sort_key(ball.x), y = rayt__sort_key(ball.y), z = rayt__sort_key(ball.z);
-        own[0] = x > own[0] ? x : own[0];
-        own[1] = y > own[1] ? y : own[1];
-        own[2] = z > own[2] ? z : own[2];
-        own[3] = ~x > own[3] ? ~x : own[3];
-        own[4] = ~y > own[4] ? ~y : own[4];
-        own[5] = ~z > own[5] ? ~z : own[5];
-        own[6]++;
+#pragma unroll 4
+    for (int i = first; i < build->count; i += step) { /* no branch: four loads are under way */
+        float4 ball = rayt__ball_of(build->spheres, i);
+        bool solid = rayt_solid(ball);
+        unsigned keys[3] = {rayt__sort_key(ball.x), rayt__sort_key(ball.y), rayt__sort_key(ball.z)};
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            unsigned high = solid ? keys[k] : 0, low = solid ? ~keys[k] : 0;
+            own[k] = high > own[k] ? high : own[k];
+            own[3 + k] = low > own[3 + k] ? low : own[3 + k];
+        }
+        own[6] += solid;
     }
 #pragma unroll
     for (int k = 0; k < 7; k++) {
@@ -3126,90 +3098,360 @@ RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
         }
     }
     __syncthreads();
+}
+
+static __device__ __forceinline__ rayt__box rayt__measured(const unsigned *bounds)
+{
+    rayt__box all = {rayt__from_sort_key(~bounds[3]), rayt__from_sort_key(~bounds[4]),
+                     rayt__from_sort_key(~bounds[5]), rayt__from_sort_key(bounds[0]),
+                     rayt__from_sort_key(bounds[1]),  rayt__from_sort_key(bounds[2])};
+    return all;
+}
+
+/* Bounds, codes and SORT of up to RAYT__FEW spheres, and the zeros that other kernels need. A block
+   sorts 32 spheres: the place of each is how many of all have a lower code, or the same code and a
+   lower index. Each block needs all codes for that. */
+RAYT_KERNEL void __launch_bounds__(RAYT__FEW_THREADS) rayt_tree_few(rayt__build build)
+{
+    __shared__ unsigned long long words[RAYT__FEW]; /* code and index: no two are equal */
+    __shared__ unsigned most[8];
+    __shared__ int places[32];
+    int thread = (int)threadIdx.x, lane = thread % 32, own = (int)blockIdx.x * 32 + lane;
+    if (thread < 8) most[thread] = 0;
+    if (thread < 32) places[thread] = 0;
+    __syncthreads();
+    rayt__measure(&build, thread, RAYT__FEW_THREADS, most);
+    rayt__box all = rayt__measured(most);
+    if (blockIdx.x == 0) {
+        if (thread < 8) build.bounds[thread] = most[thread];
+        if (thread <= RAYT__DEPTH) build.levels[thread] = make_int2(0, 0);
+    }
+    for (int i = thread; i < build.count; i += RAYT__FEW_THREADS)
+        words[i] = rayt__code(rayt__ball_of(build.spheres, i), all) * RAYT__FEW | (unsigned)i;
+    __syncthreads();
+    unsigned long long word = own < build.count ? words[own] : 0;
+    int lower = 0;
+#pragma unroll 4
+    for (int i = thread / 32; i < build.count; i += RAYT__FEW_THREADS / 32)
+        lower += words[i] < word;
+    atomicAdd(&places[lane], lower);
+    __syncthreads();
+    if (thread >= 32 || own >= build.count) return;
+    build.keys[places[lane]] = word / RAYT__FEW;
+    build.order[places[lane]] = own;
+    build.meetings[own] = 0;
+}
+
+/* 16 of each 32 bytes of a sphere are read. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
+{
+    __shared__ unsigned most[7];
+    if (threadIdx.x < 7) most[threadIdx.x] = 0;
+    __syncthreads();
+    rayt__measure(&build, (int)(blockIdx.x * 256 + threadIdx.x), (int)gridDim.x * 256, most);
     if (threadIdx.x < 6) atomicMax(&build.bounds[threadIdx.x], most[threadIdx.x]);
     if (threadIdx.x == 6) atomicAdd(&build.bounds[6], most[6]);
 }
 
-/* 16 bytes read, 12 written. */
-RAYT_KERNEL void __launch_bounds__(256) rayt_tree_codes(rayt__build build)
+/* 16 of each 32 bytes read, 8 written. */
+RAYT_KERNEL void __launch_bounds__(RAYT__DIGITS) rayt_tree_codes(rayt__build build)
 {
-    int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= build.count) return;
-    rayt__box all = {rayt__from_sort_key(~build.bounds[3]), rayt__from_sort_key(~build.bounds[4]),
-                     rayt__from_sort_key(~build.bounds[5]), rayt__from_sort_key(build.bounds[0]),
-                     rayt__from_sort_key(build.bounds[1]),  rayt__from_sort_key(build.bounds[2])};
-    build.keys[i] = rayt__code(rayt__ball_of(build.spheres, i), all);
-    build.order[i] = i;
+    __shared__ unsigned counts[RAYT__PASSES][RAYT__DIGITS];
+    int thread = (int)threadIdx.x;
+    for (int pass = 0; pass < RAYT__PASSES; pass++) counts[pass][thread] = 0;
+    rayt__box all = rayt__measured(build.bounds);
+    __syncthreads();
+#pragma unroll 4
+    for (int i = blockIdx.x * RAYT__DIGITS + thread; i < build.count;
+         i += gridDim.x * RAYT__DIGITS) {
+        unsigned long long key = rayt__code(rayt__ball_of(build.spheres, i), all);
+        build.keys[i] = key;
+        for (int pass = 0; pass < RAYT__PASSES; pass++)
+            atomicAdd(&counts[pass][rayt__digit(key, 8 * pass)], 1u);
+    }
+    __syncthreads();
+    for (int pass = 0; pass < RAYT__PASSES; pass++)
+        if (counts[pass][thread] > 0)
+            atomicAdd(&build.totals[pass * RAYT__DIGITS + thread], counts[pass][thread]);
 }
 
-/* A thread climbs from a leaf. Where two meet, the first leaves its end of the range and ends; the
-   second goes on with the whole. 32 bytes written and read a pair, and 8 for the meeting. What
-   bounds it: the latency of a climb, whose every step waits for the memory that both share. */
-RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
+/* The difference between leaf i and the next one; at either end of all more than any. */
+static __device__ __forceinline__ unsigned long long rayt__difference_at(const rayt__build *build,
+                                                                         int i)
 {
-    int i = blockIdx.x * 256 + threadIdx.x, count = (int)build.bounds[6];
-    if (i >= count) return;
-    int first = i, last = i, name = i;
-    rayt__box box = rayt__range_box(&build, i, i, i);
-    while (last - first + 1 < count) {
-        bool left = rayt__is_left(build.keys, count, first, last);
-        int parent = left ? last : first - 1;
-        rayt__pair *pair = &build.pairs[parent];
-        if (left) {
-            pair->left = name;
-        } else {
-            pair->right = name;
+    return i >= 0 && i < (int)build->bounds[6] - 1 ? rayt__difference(build->keys, i) : ~0ull;
+}
+
+/* A thread begins with a leaf. In a block halves meet in shared memory, in rounds: right halves leave
+   their box and end; left ones, once their other half is there, go on with the whole. A half whose
+   other half belongs to another block climbs on in global memory: where two meet, the first leaves
+   its end of the range and ends; the second goes on. A gather of 32 bytes a leaf, 32 written a pair.
+   What bounds it: the latency of the climb, whose every step waits for the memory that both share. */
+RAYT_KERNEL void __launch_bounds__(RAYT__MERGE_THREADS) rayt_tree_merge(rayt__build build)
+{
+    __shared__ unsigned long long differences[RAYT__MERGE_THREADS + 1]; /* from the leaf before */
+    __shared__ rayt__box boxes[RAYT__MERGE_THREADS];                    /* of right halves */
+    __shared__ int ends[RAYT__MERGE_THREADS], names[RAYT__MERGE_THREADS];
+    int thread = (int)threadIdx.x, begin = (int)blockIdx.x * RAYT__MERGE_THREADS;
+    int i = begin + thread, count = (int)build.bounds[6];
+    if (begin >= count) return; /* the same for all threads */
+    int first = i, last = i, name = i, parent = 0;
+    bool left = false, going = i < count && count > 1, moved = going;
+    rayt__box box = {0, 0, 0, 0, 0, 0};
+    if (i < count) box = rayt__range_box(&build, i, i, i);
+    if (i < count) differences[thread + 1] = rayt__difference_at(&build, i);
+    if (thread == 0) differences[0] = rayt__difference_at(&build, begin - 1);
+    ends[thread] = -1;
+    __syncthreads();
+    do {
+        if (moved) {
+            left = differences[last - begin + 1] < differences[first - begin];
+            parent = left ? last : first - 1;
+            if (!left && parent >= begin) {
+                boxes[parent - begin] = box;
+                names[parent - begin] = name;
+                ends[parent - begin] = last;
+            }
         }
+        __syncthreads();
+        moved =
+            going && left && parent < begin + RAYT__MERGE_THREADS - 1 && ends[parent - begin] >= 0;
+        if (moved) {
+            box = rayt__around(box, boxes[parent - begin]);
+            rayt__set_pair(&build.pairs[parent], box, name, names[parent - begin]);
+            last = ends[parent - begin];
+            ends[parent - begin] = -1;
+            name = parent;
+            going = last - first + 1 < count;
+            if (!going) build.bounds[7] = (unsigned)name;
+            moved = going;
+        }
+    } while (__syncthreads_or(moved));
+    if (!left && parent >= begin && ends[parent - begin] < 0) going = false; /* it was met */
+    unsigned long long before = going ? rayt__difference_at(&build, first - 1) : 0;
+    unsigned long long after = going ? rayt__difference_at(&build, last) : 0;
+    while (going) {
+        left = after < before;
+        parent = left ? last : first - 1;
         __threadfence();
-        int end = atomicExch(&build.meetings[parent], left ? first : last);
-        if (end < 0) return;
+        unsigned long long met =
+            atomicExch(&build.meetings[parent],
+                       (unsigned long long)((left ? first : last) + 1) << 32 | (unsigned)name);
+        if (met == 0) return;
         __threadfence();
-        int other = __ldcg(left ? &pair->right : &pair->left);
+        int end = (int)(met >> 32) - 1, other = (int)met;
+        if (left) {
+            after = rayt__difference_at(&build, end);
+        } else {
+            before = rayt__difference_at(&build, end - 1);
+        }
         rayt__box sibling = left ? rayt__range_box(&build, last + 1, end, other)
                                  : rayt__range_box(&build, end, first - 1, other);
         box = rayt__around(box, sibling);
+        rayt__set_pair(&build.pairs[parent], box, left ? name : other, left ? other : name);
         first = left ? first : end;
         last = left ? end : last;
         name = parent;
-        rayt__set_pair(pair, box);
+        going = last - first + 1 < count;
+        if (!going) build.bounds[7] = (unsigned)name;
     }
-    build.bounds[7] = (unsigned)name;
 }
 
-/* Adds what each lane has to a number in memory, and gives each the sum before it. */
-static __device__ __forceinline__ int rayt__warp_take(int *sum, int own)
+/* What a lane knows of its child, one of 8 of a node to be; none if `last` is less than `first`. */
+typedef struct rayt__child {
+    int first, last, name, left, right;
+    rayt__box box;
+} rayt__child;
+
+static __device__ __forceinline__ void rayt__load_child(const rayt__build *build, int first,
+                                                        int last, int name, rayt__child *child)
 {
-    int lane = (int)threadIdx.x % 32, upto = rayt__warp_sum(own), begin = 0;
-    if (lane == 31 && upto > 0) begin = atomicAdd(sum, upto);
-    return __shfl_sync(0xffffffffu, begin, 31) + upto - own;
+    child->first = first;
+    child->last = last;
+    child->name = name;
+    if (first == last) {
+        child->box = rayt__own_box(rayt__ball_of(build->spheres, build->order[first]));
+    } else if (first < last) {
+        const float4 *pair = (const float4 *)&build->pairs[name];
+        float4 low = pair[0], high = pair[1];
+        rayt__box box = {low.x, low.y, low.z, high.x, high.y, high.z};
+        child->box = box;
+        child->left = __float_as_int(low.w);
+        child->right = __float_as_int(high.w);
+    }
 }
 
-/* The nodes of `levels` levels from `level` on; several only by one block. A node reads up to 14
-   halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 16 a child. What bounds it: the
-   latency of 7 halvings, one after the other. */
-RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS)
+/* Opens the widest of a node's descendants until there are 8; 8 lanes a node, a child each. At first
+   all have the node itself, in the end those lanes that have no child none. Returns how many. */
+static __device__ __forceinline__ int rayt__open_up(const rayt__build *build, rayt__child *own,
+                                                    int level)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
+    int many = own->first <= own->last, size = own->last - own->first + 1;
+    float worth = lane == 0 && size > 1 ? rayt__worth(own->box, size, level) : -1;
+    if (lane > 0) own->last = own->first - 1;
+    for (int round = 1; round < RAYT__WIDTH; round++) {
+        float most = worth;
+#pragma unroll
+        for (int step = 4; step > 0; step /= 2)
+            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+        unsigned widest = __ballot_sync(0xffffffffu, worth == most && most >= 0);
+        if (widest == 0) break; /* nothing to open in the whole warp */
+        int from = rayt__lowest(widest >> shift | 128);
+        int last = __shfl_sync(0xffffffffu, own->last, from, RAYT__WIDTH);
+        int middle = __shfl_sync(0xffffffffu, own->name, from, RAYT__WIDTH);
+        int right = __shfl_sync(0xffffffffu, own->right, from, RAYT__WIDTH);
+        if (most < 0) continue;
+        if (lane == from || lane == many) {
+            rayt__load_child(build, lane == from ? own->first : middle + 1,
+                             lane == from ? middle : last, lane == from ? own->left : right, own);
+            size = own->last - own->first + 1;
+            worth = size > 1 ? rayt__worth(own->box, size, level) : -1;
+        }
+        many++;
+    }
+    return many;
+}
+
+/* Moves each child to the lane that is its slot: each in turn takes the free slot whose octant it
+   lies deepest in. */
+static __device__ __forceinline__ void rayt__place(rayt__child *own, int many, rayt__box all)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, from = -1;
+    float depths[RAYT__WIDTH];
+    rayt__depths(rayt__lean(own->box, all), depths);
+#pragma unroll
+    for (int k = 0; k < RAYT__WIDTH; k++) {
+        int slot = __shfl_sync(0xffffffffu, rayt__deepest(depths), k, RAYT__WIDTH);
+        if (k >= many) slot = -1;
+        if (slot == lane) from = k;
+#pragma unroll
+        for (int taken = 0; taken < RAYT__WIDTH; taken++)
+            if (slot == taken) depths[taken] = -3e38f;
+    }
+    int source = from < 0 ? lane : from;
+    own->first = __shfl_sync(0xffffffffu, own->first, source, RAYT__WIDTH);
+    own->last = __shfl_sync(0xffffffffu, own->last, source, RAYT__WIDTH);
+    own->name = __shfl_sync(0xffffffffu, own->name, source, RAYT__WIDTH);
+    float *box = &own->box.low_x;
+#pragma unroll
+    for (int k = 0; k < 6; k++) box[k] = __shfl_sync(0xffffffffu, box[k], source, RAYT__WIDTH);
+    if (from < 0) own->last = own->first - 1;
+}
+
+/* The sum of what lanes before this one have, of its 8. */
+static __device__ __forceinline__ int rayt__lanes_before(int own)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, upto = own;
+#pragma unroll
+    for (int step = 1; step < RAYT__WIDTH; step *= 2) {
+        int other = __shfl_up_sync(0xffffffffu, upto, step, RAYT__WIDTH);
+        if (lane >= step) upto += other;
+    }
+    return upto - own;
+}
+
+/* Writes a node from its children, one a lane, in their slots, and the spheres of its leaves.
+   `planes`: 48 bytes of shared memory for these 8 lanes. *task becomes that of the lane's child. */
+static __device__ __forceinline__ void rayt__write(const rayt__build *build, rayt__task *task,
+                                                   const rayt__child *own, rayt__box all,
+                                                   uint4 *planes)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
+    int size = own->last - own->first + 1, inner = size > RAYT__LEAF_MOST;
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    unsigned char *bytes = (unsigned char *)planes + lane % 4 * 2 + lane / 4;
+    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, x, ex) : 0);
+    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, y, ey) : 0);
+    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, z, ez) : 0);
+    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, x, ex) : 0);
+    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, y, ey) : 0);
+    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, z, ez) : 0);
+    unsigned nodes = __ballot_sync(0xffffffffu, inner) >> shift & 255;
+    unsigned leaves = (inner ? 8 : (1u << size) - 1) << 4 * lane;
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2) leaves |= __shfl_xor_sync(0xffffffffu, leaves, step);
+    unsigned inners = leaves & 0x88888888u & ~((leaves & 0x11111111u) << 3); /* 8, not 15 */
+    leaves ^= inners;
+    int room = rayt__lanes_before(inner ? rayt__room(size) : 0);
+    int spheres = rayt__lanes_before(inner ? size : 0), to = task->node;
+    uint4 words = {rayt__bits_of(x), rayt__bits_of(y), rayt__bits_of(z),
+                   rayt__exponents(ex, ey, ez) | nodes << 24};
+    uint4 links = {(unsigned)task->room, (unsigned)task->sphere, leaves, inners};
+    __syncwarp();
+    if (lane == 1) words = links;
+    if (lane > 1 && lane < 5) words = planes[lane - 2];
+    if (lane < 5 && to >= 0) build->nodes[(size_t)to * 5 + lane] = words;
+    if (!inner) {
+        int place = task->sphere + rayt__ones(leaves & ((1u << 4 * lane) - 1));
+#pragma unroll
+        for (int k = 0; k < RAYT__LEAF_MOST; k++) {
+            if (k >= size) continue;
+            int index = build->order[own->first + k];
+            build->balls[place + k] = rayt__ball_of(build->spheres, index);
+            build->indices[place + k] = index;
+        }
+    }
+    task->first = own->first;
+    task->last = own->last;
+    task->name = own->name;
+    task->node = task->room + rayt__ones(nodes & ((1u << lane) - 1));
+    task->room += rayt__ones(nodes) + room;
+    task->sphere += rayt__ones(leaves) + spheres;
+}
+
+/* The nodes of `levels` levels from `level` on; several only by one block. 8 lanes a node. A node
+   reads up to 14 halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 32 a child. What
+   bounds it: the latency of 7 halvings, one after the other, and where nodes are many instructions. */
+RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_MOST)
     rayt_tree_widen(rayt__build build, int level, int levels)
 {
-    int begin = 0, thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    for (int l = 0; l < level; l++) begin += __ldcg(&build.levels[l]);
+    __shared__ uint4 planes[RAYT__WIDEN_MOST / RAYT__WIDTH][3];
+    __shared__ int made, tail; /* tasks of this round; where they go */
+    int thread = (int)threadIdx.x, mine = thread / RAYT__WIDTH, lane = thread % 32;
+    int nodes = (int)blockDim.x / RAYT__WIDTH;
+    if (thread == 0) made = 0;
+    __syncthreads();
     for (int stop = level + levels; level < stop; level++) {
-        int many = level == 0 ? 1 : __ldcg(&build.levels[level]);
-        if (many == 0) return; /* the same for all threads */
-        int next = begin + many, all = (int)(gridDim.x * blockDim.x);
-        for (int k = thread; k - (int)(threadIdx.x % 32) < many; k += all) { /* whole warps */
-            rayt__children children;
-            children.nodes = children.spheres = 0;
-            if (k < many) {
-                rayt__range range = {0, (int)build.bounds[6] - 1, (int)build.bounds[7]};
-                if (level > 0) range = build.ranges[begin + k];
-                rayt__open_up(&build, range, level, &children);
+        int2 here = level == 0 ? make_int2(0, 1) : __ldcg(&build.levels[level]);
+        int next = here.x + here.y;
+        if (here.y == 0) return; /* the same for all threads */
+        for (int k = (int)blockIdx.x * nodes; k < here.y; k += (int)gridDim.x * nodes) {
+            rayt__task task = {0, -1, 0, -1, 0, 0, {0, 0}};
+            if (k + (thread - lane) / RAYT__WIDTH < here.y) { /* the warp has a node */
+                rayt__child child = {0, -1, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+                if (level == 0 && mine == 0) {
+                    task.last = (int)build.bounds[6] - 1;
+                    task.name = (int)build.bounds[7];
+                    task.node = 0;
+                    task.room = 1;
+                } else if (k + mine < here.y) {
+                    task = build.tasks[here.x + k + mine];
+                }
+                rayt__load_child(&build, task.first, task.last, task.name, &child);
+                rayt__box all = child.box;
+                int children = rayt__open_up(&build, &child, level);
+                rayt__place(&child, children, all);
+                rayt__write(&build, &task, &child, all, planes[mine]);
             }
-            int node = next + rayt__warp_take(&build.levels[level + 1], children.nodes);
-            int sphere = rayt__warp_take(&build.levels[RAYT__DEPTH + 1], children.spheres);
-            if (k < many) rayt__write(&build, begin + k, &children, node, sphere);
+            bool inner = task.last - task.first >= RAYT__LEAF_MOST;
+            unsigned inners = __ballot_sync(0xffffffffu, inner);
+            int place = 0;
+            if (lane == 0 && inners != 0) place = atomicAdd(&made, rayt__ones(inners));
+            place = __shfl_sync(0xffffffffu, place, 0) + rayt__ones(inners & ((1u << lane) - 1));
+            __syncthreads();
+            if (thread == 0 && made > 0) {
+                tail = next + atomicAdd(&build.levels[level + 1].y, made);
+                made = 0;
+            }
+            __syncthreads();
+            if (inner) build.tasks[tail + place] = task;
         }
-        if (level == 0 && thread == 0) build.levels[0] = 1;
-        begin = next;
+        if (blockIdx.x == 0 && thread == 0) build.levels[level + 1].x = next;
         __syncthreads(); /* one block: what it has written, it may read now */
     }
 }
@@ -4923,13 +5165,14 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
 }
 
 /* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
-   memory NULL it only measures. Pairs overwrite nothing that is still needed; what is sorted moves
-   between keys and the memory of ranges, meetings and other keys. */
+   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory the
+   tasks have when all is sorted. */
 typedef struct rayt__workplace {
     rayt__build build;
     unsigned long long *other_keys;
-    int *other_order, *counts, *totals;
-    size_t bytes;
+    int *other_order;
+    unsigned *states; /* of the sort: `per_pass` for each pass */
+    size_t per_pass, bytes;
     size_t zeros; /* so many bytes at its beginning are to be 0 */
 } rayt__workplace;
 
@@ -4954,21 +5197,23 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.spheres = spheres;
     w.build.count = count;
     w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
-    w.build.levels = (int *)rayt__part(memory, &at, (RAYT__DEPTH + 2) * sizeof(int));
+    w.build.levels = (int2 *)rayt__part(memory, &at, (RAYT__DEPTH + 1) * sizeof(int2));
+    w.build.totals =
+        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
+    w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
+    w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
+    w.build.meetings =
+        (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.zeros = at;
-    w.totals = (int *)rayt__part(memory, &at, RAYT__DIGITS * sizeof(int));
-    w.counts = (int *)rayt__part(memory, &at,
-                                 (size_t)rayt__sort_tiles(count) * RAYT__DIGITS * sizeof(int));
     w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
     size_t shared = at;
     w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
     size_t end = at;
-    at = shared; /* when all is sorted */
-    w.build.meetings = (int *)rayt__part(memory, &at, n * sizeof(int));
-    w.build.ranges =
-        (rayt__range *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__range));
+    at = shared;
+    w.build.tasks =
+        (rayt__task *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__task));
     if (at < end) at = end;
     w.build.pairs = (rayt__pair *)rayt__part(memory, &at, n * sizeof(rayt__pair));
     w.bytes = at;
@@ -4988,27 +5233,25 @@ static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sp
     return rayt__check_spheres(spheres, count);
 }
 
-static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStream_t stream)
+static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t stream)
 {
-    int back = shift / 8 % 2;
     rayt__build *b = &w->build;
-    rayt__sort_job sort = {back ? w->other_keys : b->keys,
-                           back ? w->other_order : b->order,
-                           back ? b->keys : w->other_keys,
-                           back ? b->order : w->other_order,
-                           w->counts,
-                           w->totals,
-                           b->count,
-                           rayt__sort_tiles(b->count)};
-    cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
-    cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
     rayt_status status = RAYT_OK;
-    if (sort.tiles > 1)
-        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
-    if (sort.tiles > 1 && status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
-    if (status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
+    for (int pass = 0; pass < RAYT__PASSES && status == RAYT_OK; pass++) {
+        int back = pass % 2;
+        rayt__sort_job sort = {back ? w->other_keys : b->keys,
+                               back ? w->other_order : b->order,
+                               back ? b->keys : w->other_keys,
+                               back ? b->order : w->other_order,
+                               b->totals + pass * RAYT__DIGITS,
+                               w->states + pass * w->per_pass,
+                               b->count,
+                               rayt__sort_tiles(b->count),
+                               8 * pass};
+        if (pass == 0) sort.values = NULL;
+        cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_pass, sort));
+    }
     return status;
 }
 
@@ -5016,18 +5259,18 @@ static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStr
    size usually has, then the rest, if there is one, by one block again. */
 static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
 {
-    enum { FIRST = 3, SMALL = 4096 };
-    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_THREADS, stream);
-    if (build->count <= SMALL)
+    enum { FIRST = 3 };
+    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_MOST, stream);
+    if (build->count <= RAYT__FEW)
         return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
     rayt_status status =
         rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
     int level = FIRST;
     for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
         long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
-        int blocks = (int)((most - 1) / RAYT__WIDEN_THREADS + 1);
-        cudaLaunchConfig_t many =
-            rayt__config(blocks < 4096 ? blocks : 4096, RAYT__WIDEN_THREADS, stream);
+        int blocks = (int)((most - 1) / (RAYT__WIDEN_THREADS / RAYT__WIDTH) + 1);
+        if (blocks > 8 * rayt__processors()) blocks = 8 * rayt__processors();
+        cudaLaunchConfig_t many = rayt__config(blocks, RAYT__WIDEN_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
     }
     if (status == RAYT_OK)
@@ -5039,23 +5282,25 @@ static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStrea
 static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
 {
     rayt__build *b = &w->build;
-    rayt_status status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
-    if (b->count > 0) {
-        cudaLaunchConfig_t each = rayt__thread_per_item(b->count, stream);
-        cudaLaunchConfig_t some = each;
-        if (some.gridDim.x > 1024) some.gridDim.x = 1024;
+    rayt_status status = RAYT_OK;
+    if (b->count <= RAYT__FEW) {
+        cudaLaunchConfig_t few =
+            rayt__config(b->count > 0 ? (b->count - 1) / 32 + 1 : 1, RAYT__FEW_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&few, rayt_tree_few, *b));
+    } else {
+        cudaLaunchConfig_t some = rayt__thread_per_item(b->count, stream);
+        if (some.gridDim.x > 512) some.gridDim.x = 512;
+        status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
         if (status == RAYT_OK)
             status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_bounds, *b));
         if (status == RAYT_OK)
-            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_codes, *b));
-        for (int shift = 0; shift < RAYT__CODE_BITS && status == RAYT_OK; shift += 8)
-            status = rayt__sort_pass(w, shift, stream);
-        if (status == RAYT_OK)
-            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0xff, (size_t)b->count * sizeof(int),
-                                                stream),
-                                "cudaMemset");
-        if (status == RAYT_OK)
-            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_merge, *b));
+            status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_codes, *b));
+        if (status == RAYT_OK) status = rayt__launch_sort(w, stream);
+    }
+    if (status == RAYT_OK && b->count > 0) {
+        cudaLaunchConfig_t leaves =
+            rayt__config((b->count - 1) / RAYT__MERGE_THREADS + 1, RAYT__MERGE_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&leaves, rayt_tree_merge, *b));
     }
     return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
 }
@@ -5167,20 +5412,18 @@ static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
         int first = i, last = i, name = i;
         while (last - first + 1 < count) {
             bool left = rayt__is_left(b->keys, count, first, last);
-            int parent = left ? last : first - 1, end = b->meetings[parent];
-            rayt__pair *pair = &b->pairs[parent];
-            if (left) {
-                pair->left = name;
-            } else {
-                pair->right = name;
-            }
-            b->meetings[parent] = left ? first : last;
+            int parent = left ? last : first - 1, end = (int)(b->meetings[parent] >> 32) - 1;
+            int other = (int)b->meetings[parent];
+            b->meetings[parent] =
+                (unsigned long long)((left ? first : last) + 1) << 32 | (unsigned)name;
             if (end < 0) break;
-            int middle = parent;
+            int halves[2] = {left ? name : other, left ? other : name};
             first = left ? first : end;
             last = left ? end : last;
-            rayt__set_pair(pair, rayt__around(rayt__range_box(b, first, middle, pair->left),
-                                              rayt__range_box(b, middle + 1, last, pair->right)));
+            rayt__set_pair(&b->pairs[parent],
+                           rayt__around(rayt__range_box(b, first, parent, halves[0]),
+                                        rayt__range_box(b, parent + 1, last, halves[1])),
+                           halves[0], halves[1]);
             name = parent;
         }
         if (last - first + 1 == count) root = name;
@@ -5188,21 +5431,125 @@ static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
     return root;
 }
 
+/* The children of a node to be. */
+typedef struct rayt__children {
+    rayt__task task[RAYT__WIDTH]; /* a range and its name */
+    rayt__box box[RAYT__WIDTH];
+    int many;
+} rayt__children;
+
+static inline int rayt__size(const rayt__task *task)
+{
+    return task->last - task->first + 1;
+}
+
+static inline void rayt__set_child(const rayt__build *b, rayt__children *c, int k, int first,
+                                   int last, int name)
+{
+    rayt__task task = {first, last, name, 0, 0, 0, {0, 0}};
+    c->task[k] = task;
+    c->box[k] = rayt__range_box(b, first, last, name);
+}
+
+/* The children of the node that is to hold a range, on its level. */
+static inline RAYT__OPTIMIZE void rayt__open_up_host(const rayt__build *b, const rayt__task *task,
+                                                     int level, rayt__children *c)
+{
+    c->many = task->first <= task->last;
+    if (c->many) rayt__set_child(b, c, 0, task->first, task->last, task->name);
+    while (c->many < RAYT__WIDTH) {
+        int widest = -1;
+        float most = -1;
+        for (int k = 0; k < c->many; k++) {
+            int size = rayt__size(&c->task[k]);
+            float worth = rayt__worth(c->box[k], size, level);
+            if (size == 1 || worth <= most) continue;
+            most = worth;
+            widest = k;
+        }
+        if (widest < 0) break;
+        rayt__task whole = c->task[widest];
+        const rayt__pair *pair = &b->pairs[whole.name];
+        rayt__set_child(b, c, widest, whole.first, whole.name, pair->left);
+        rayt__set_child(b, c, c->many++, whole.name + 1, whole.last, pair->right);
+    }
+}
+
+/* Writes a node, the spheres of its leaves, and the tasks of its children that are nodes, from *tail
+   on. */
+static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const rayt__task *task,
+                                                   const rayt__children *c, int *tail)
+{
+    unsigned words[RAYT__NODE_WORDS] = {0};
+    rayt__box all = {0, 0, 0, 0, 0, 0};
+    int at[RAYT__WIDTH], sphere = task->sphere, first = *tail;
+    for (int k = 0; k < RAYT__WIDTH; k++) at[k] = -1;
+    if (c->many) all = rayt__range_box(b, task->first, task->last, task->name);
+    for (int k = 0; k < c->many; k++) {
+        float depths[RAYT__WIDTH];
+        rayt__depths(rayt__lean(c->box[k], all), depths);
+        for (int slot = 0; slot < RAYT__WIDTH; slot++)
+            if (at[slot] >= 0) depths[slot] = -3e38f;
+        at[rayt__deepest(depths)] = k;
+    }
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    words[0] = rayt__bits_of(x);
+    words[1] = rayt__bits_of(y);
+    words[2] = rayt__bits_of(z);
+    words[3] = rayt__exponents(ex, ey, ez);
+    words[4] = (unsigned)task->room;
+    words[5] = (unsigned)task->sphere;
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+        if (at[slot] < 0) continue;
+        const rayt__task *child = &c->task[at[slot]];
+        rayt__box box = c->box[at[slot]];
+        int word = slot % 4 / 2, shift = slot % 2 * 16 + slot / 4 * 8, size = rayt__size(child);
+        if (size > RAYT__LEAF_MOST) {
+            words[3] |= 1u << (24 + slot);
+            words[7] |= 8u << 4 * slot;
+            b->tasks[(*tail)++] = *child;
+        } else {
+            words[6] |= ((1u << size) - 1) << 4 * slot;
+            for (int i = 0; i < size; i++, sphere++) {
+                b->indices[sphere] = b->order[child->first + i];
+                b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
+            }
+        }
+        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+    }
+    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
+        b->nodes[(size_t)task->node * 5 + k] =
+            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+    for (int k = first, node = task->room, room = node + *tail - first; k < *tail; k++) {
+        b->tasks[k].node = node++;
+        b->tasks[k].room = room;
+        b->tasks[k].sphere = sphere;
+        room += rayt__room(rayt__size(&b->tasks[k]));
+        sphere += rayt__size(&b->tasks[k]);
+    }
+}
+
 static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
 {
-    int nodes = 1, spheres = 0, level = 0;
-    rayt__range whole = {0, count - 1, root};
-    b->ranges[0] = whole;
-    for (int begin = 0, end = 1; begin < end; level++) {
-        for (int k = begin; k < end; k++) {
-            rayt__children children;
-            rayt__open_up(b, b->ranges[k], level, &children);
-            rayt__write(b, k, &children, nodes, spheres);
-            nodes += children.nodes;
-            spheres += children.spheres;
+    rayt__task whole = {0, count - 1, root, 0, 1, 0, {0, 0}};
+    b->tasks[0] = whole;
+    for (int k = 0, tail = 1, end = 1, level = 0; k < tail; k++) {
+        if (k == end) {
+            level++;
+            end = tail;
         }
-        begin = end;
-        end = nodes;
+        rayt__children children;
+        rayt__open_up_host(b, &b->tasks[k], level, &children);
+        rayt__write_host(b, &b->tasks[k], &children, &tail);
     }
 }
 
@@ -5232,7 +5579,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
     w = rayt__make_workplace(memory, tree, spheres, count);
     int valid = rayt__codes_host(&w.build);
     for (int shift = 0; shift < RAYT__CODE_BITS; shift += 8) rayt__sort_host(&w, shift);
-    memset(w.build.meetings, 0xff, (size_t)count * sizeof(int));
+    memset(w.build.meetings, 0, (size_t)count * sizeof *w.build.meetings);
     rayt__widen_host(&w.build, valid, rayt__merge_host(&w.build, valid));
     free(memory);
     return RAYT_OK;
