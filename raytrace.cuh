@@ -566,8 +566,7 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt_ready(rayt_ray ray
     dx = fabsf(dx) < 8 * RAYT_TINY ? 0 : dx;
     dy = fabsf(dy) < 8 * RAYT_TINY ? 0 : dy;
     dz = fabsf(dz) < 8 * RAYT_TINY ? 0 : dz;
-    float part =
-        rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
+    float part = rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
     unit.x = rayt_not_tiny(good ? ray.x : 0);
     unit.y = rayt_not_tiny(good ? ray.y : 0);
     unit.z = rayt_not_tiny(good ? ray.z : 0);
@@ -2000,7 +1999,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__BIAS       151                    /* of exponents: 127, and 24 for the unit of walks */
+#define RAYT__BIAS       151 /* of exponents: 127, and 24 for the unit of walks */
 #define RAYT__UNIT       5.9604644775390625e-8f /* 2^-24 */
 #define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
 
@@ -2107,7 +2106,8 @@ typedef struct rayt__met {
 
 /* Where the next sphere that is met lies among all; takes it from those that are met. */
 static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(unsigned *spheres,
-                                                                      unsigned leaves, unsigned first)
+                                                                      unsigned leaves,
+                                                                      unsigned first)
 {
     unsigned rest = *spheres & (*spheres - 1);
     unsigned before = (*spheres ^ rest) - 1;
@@ -2205,7 +2205,8 @@ static __device__ __forceinline__ int rayt__exponent_of(float number)
 /* What one axis is multiplied with: `all`, unless its step became 2^15 or more. */
 static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
 {
-    const int half = 0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
+    const int half =
+        0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
     return __int_as_float(min(half - exponent + half, all));
 }
 
@@ -2216,9 +2217,12 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix, step_x = rayt__step_of(a.w, 0) * ray->ix;
-    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy, step_y = rayt__step_of(a.w, 1) * ray->iy;
-    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz, step_z = rayt__step_of(a.w, 2) * ray->iz;
+    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix,
+          step_x = rayt__step_of(a.w, 0) * ray->ix;
+    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy,
+          step_y = rayt__step_of(a.w, 1) * ray->iy;
+    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz,
+          step_z = rayt__step_of(a.w, 2) * ray->iz;
     /* Where the ray has entered the grid. As integers numbers compare as they do as floats, unless
        both are negative: but t_min is not. */
     int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
@@ -2236,8 +2240,9 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
     unsigned enter_y = rayt__pair_of(step_y * y, (base_y - begin) * y);
     unsigned enter_z = rayt__pair_of(step_z * z, (base_z - begin) * z);
     unsigned exit_xy = rayt__pair_of((base_x - sooner) * x, (base_y - sooner) * y);
-    unsigned exit_z = rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
-                                    (most - sooner) * __int_as_float(all) * 1.0009765625f);
+    unsigned exit_z =
+        rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
+                      (most - sooner) * __int_as_float(all) * 1.0009765625f);
     unsigned last = rayt__twice_low(exit_z), hit = 0;
     rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, begin, 0};
 #pragma unroll
@@ -2372,7 +2377,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
 }
 #endif
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2387,13 +2392,6 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
    nearest child begins beyond the best hit is dropped whole. That saves a tenth to a sixth of all
    nodes; to know as much of each child would save little more. */
 #define RAYT__DEPTH 64
-
-#ifndef RAYT__ENOUGH
-#define RAYT__ENOUGH 8
-#endif
-#ifndef RAYT__FAVOUR
-#define RAYT__FAVOUR 3
-#endif
 
 typedef struct rayt__group {
     unsigned first, masks;
@@ -2472,8 +2470,7 @@ static __host__ __device__ __forceinline__ void rayt__see_node(rayt__tree_view t
                                                                rayt__walk *walk,
                                                                rayt__group *waiting)
 {
-    rayt__met met =
-        rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
+    rayt__met met = rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
     walk->spheres = met.spheres;
     walk->leaves = met.leaves;
     walk->sphere = met.sphere;
@@ -2561,26 +2558,31 @@ static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_vie
 }
 
 /* Walks on, a warp together, until `enough` of its walks have ended, or all. Rays of a warp go their
-   own ways, and where they disagree lanes wait. So each round does what most lanes need: for a node,
-   which takes about six times as long as one of the others, there have to be three times as many. */
+   own ways, and where they disagree lanes wait. So each round takes one node for all that are ready
+   for one, and then spheres only as long as a quarter of these lanes have some: a sphere takes a sixth
+   of the time of a node. For the rare hits it is the same. The others keep theirs for later rounds. */
 static __device__ __forceinline__ void rayt__walk_on(rayt__tree_view tree, rayt__walk *walk,
                                                      rayt__group *waiting, bool any, int enough)
 {
     for (;;) {
-        int nodes = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_NODE));
-        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
-        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
-        int going = nodes + balls + hits;
-        if (going == 0 || going <= 32 - enough) return; /* a warp's lanes all or none */
-        if (hits * RAYT__FAVOUR >= nodes && hits >= balls) {
-            if (walk->stage == RAYT__HITS_BALL) rayt__hit_ball(tree, walk, any);
-        } else if (balls * RAYT__FAVOUR >= nodes) {
-            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
-        } else if (walk->stage == RAYT__SEES_NODE) {
-            rayt__see_node(tree, walk, waiting);
-        }
-        __syncwarp();
         if (walk->stage == RAYT__TURNS) rayt__turn_to(walk, waiting);
+        __syncwarp();
+        if (walk->stage == RAYT__SEES_NODE) rayt__see_node(tree, walk, waiting);
+        __syncwarp();
+        int turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        while (balls > 0 && 3 * balls >= turns) {
+            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
+            __syncwarp();
+            balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        }
+        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
+        turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        if (hits > 0 && 3 * hits >= turns && walk->stage == RAYT__HITS_BALL)
+            rayt__hit_ball(tree, walk, any);
+        __syncwarp();
+        int ended = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__ENDED));
+        if (ended >= enough || ended == 32) return;
     }
 }
 
@@ -3456,18 +3458,17 @@ RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_MOST)
     }
 }
 
-/* A block asks for 128 `rounds` rays, one after the other. A lane whose ray has ended waits until
-   others of its warp have, too; then they take the next rays together. */
+/* A block asks for 128 `rounds` rays. A lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
 RAYT_KERNEL void __launch_bounds__(128, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
-                    bool any, int2 *__restrict__ found)
+                    int enough, bool any, int2 *__restrict__ found)
 {
     __shared__ int taken;
     int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
     int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
     rayt__group waiting[RAYT__DEPTH];
-    rayt__walk walk;
-    walk.stage = RAYT__ENDED;
+    rayt__walk walk = {};
     if (threadIdx.x == 0) taken = 0;
     __syncthreads();
     for (bool more = true;;) {
@@ -3497,7 +3498,7 @@ RAYT_KERNEL void __launch_bounds__(128, 8)
             break;
         }
         __syncwarp();
-        rayt__walk_on(tree, &walk, waiting, any, more ? RAYT__ENOUGH : 32);
+        rayt__walk_on(tree, &walk, waiting, any, more ? enough : 32);
     }
 }
 
@@ -3960,15 +3961,10 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
 
    These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
    material, by rayt__advance, from global memory. */
-#ifndef RAYT__ENOUGH_PATHS
-#define RAYT__ENOUGH_PATHS 12
-#endif
-#ifndef RAYT__TRACE_BLOCKS
-#define RAYT__TRACE_BLOCKS 8
-#endif
 enum {
     RAYT__TRACE_THREADS = 128,
-    RAYT__TRACE_PIXELS = 1024, /* of the largest tile, 32 x 32 */
+    RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
+    RAYT__ENOUGH = 16, /* RAYT_TREE: rays of a warp that have ended before their paths go on */
     RAYT__PART_BALLS = 256
 };
 
@@ -4108,7 +4104,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
    so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
    wait; no GPU has timed it yet. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
     __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
@@ -4128,8 +4124,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
     bool running = false, more = true, ground = false;
 #ifdef RAYT__WALKS
     rayt__group waiting[RAYT__DEPTH];
-    rayt__walk walk;
-    walk.stage = RAYT__ENDED;
+    rayt__walk walk = {};
 #endif
     for (;;) {
         while (!running && more) {
@@ -4150,7 +4145,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
         }
         int rest = __popc(__ballot_sync(0xffffffffu, running));
         __syncwarp();
-        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH_PATHS);
+        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH);
         if (running && walk.stage == RAYT__ENDED &&
             !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
 #else
@@ -5664,10 +5659,15 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
     if (status != RAYT_OK) return status;
     status = rayt__check_device(tree);
     if (status == RAYT_OK) {
-        int rounds = count < 2 * RAYT__ROUND ? 1 : count < 8 * RAYT__ROUND ? count / RAYT__ROUND : 8;
+        int rounds = count < 2 * RAYT__ROUND   ? 1
+                     : count < 8 * RAYT__ROUND ? count / RAYT__ROUND
+                                               : 8;
+        int enough =
+            tree->count < 16384 ? 16 : 8; /* where walks are short, fetching rays costs more */
         cudaLaunchConfig_t config = rayt__query_config((count - 1) / rounds + 1, stream);
         status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_rays, rayt__view(tree), rays,
-                                                   count, rounds, kind == RAYT_ANY, (int2 *)found));
+                                                   count, rounds, enough, kind == RAYT_ANY,
+                                                   (int2 *)found));
     }
     return rayt__end(before, status);
 }
@@ -5905,9 +5905,6 @@ static inline double rayt__power(double a, double p)
     return result;
 }
 
-#ifndef RAYT__TILE_BITS
-#define RAYT__TILE_BITS 5
-#endif
 static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality *quality)
 {
     unsigned long long seed = quality->seed; /* splitmix64: neighbouring seeds become strangers */
@@ -5920,7 +5917,7 @@ static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality 
     int bits = 20; /* sums of `samples` numbers up to 16 scale stay below 2^32 */
     while (16.0 * (double)quality->samples * (double)(1 << bits) > 2147483648.0) bits--;
     view->samples = quality->samples;
-    view->tile_bits = quality->samples < 4 ? RAYT__TILE_BITS : quality->samples < 16 ? 4 : 3;
+    view->tile_bits = quality->samples < 16 ? 4 : 3;
     view->depth = quality->depth;
     view->scale = (float)(1 << bits);
     view->gamma = quality->gamma;

@@ -124,8 +124,7 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt_ready(rayt_ray ray
     dx = fabsf(dx) < 8 * RAYT_TINY ? 0 : dx;
     dy = fabsf(dy) < 8 * RAYT_TINY ? 0 : dy;
     dz = fabsf(dz) < 8 * RAYT_TINY ? 0 : dz;
-    float part =
-        rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
+    float part = rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
     unit.x = rayt_not_tiny(good ? ray.x : 0);
     unit.y = rayt_not_tiny(good ? ray.y : 0);
     unit.z = rayt_not_tiny(good ? ray.z : 0);

@@ -25,7 +25,7 @@
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
    so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
    wait; no GPU has timed it yet. */
-RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
+RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
     __shared__ unsigned sums[3][RAYT__TRACE_PIXELS];
@@ -45,8 +45,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
     bool running = false, more = true, ground = false;
 #ifdef RAYT__WALKS
     rayt__group waiting[RAYT__DEPTH];
-    rayt__walk walk;
-    walk.stage = RAYT__ENDED;
+    rayt__walk walk = {};
 #endif
     for (;;) {
         while (!running && more) {
@@ -67,7 +66,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, RAYT__TRACE_BLOCKS)
         }
         int rest = __popc(__ballot_sync(0xffffffffu, running));
         __syncwarp();
-        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH_PATHS);
+        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH);
         if (running && walk.stage == RAYT__ENDED &&
             !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
 #else

@@ -399,18 +399,17 @@ RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_MOST)
     }
 }
 
-/* A block asks for 128 `rounds` rays, one after the other. A lane whose ray has ended waits until
-   others of its warp have, too; then they take the next rays together. */
+/* A block asks for 128 `rounds` rays. A lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
 RAYT_KERNEL void __launch_bounds__(128, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
-                    bool any, int2 *__restrict__ found)
+                    int enough, bool any, int2 *__restrict__ found)
 {
     __shared__ int taken;
     int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
     int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
     rayt__group waiting[RAYT__DEPTH];
-    rayt__walk walk;
-    walk.stage = RAYT__ENDED;
+    rayt__walk walk = {};
     if (threadIdx.x == 0) taken = 0;
     __syncthreads();
     for (bool more = true;;) {
@@ -440,7 +439,7 @@ RAYT_KERNEL void __launch_bounds__(128, 8)
             break;
         }
         __syncwarp();
-        rayt__walk_on(tree, &walk, waiting, any, more ? RAYT__ENOUGH : 32);
+        rayt__walk_on(tree, &walk, waiting, any, more ? enough : 32);
     }
 }
 

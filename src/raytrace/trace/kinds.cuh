@@ -14,15 +14,10 @@
 
    These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
    material, by rayt__advance, from global memory. */
-#ifndef RAYT__ENOUGH_PATHS
-#define RAYT__ENOUGH_PATHS 12
-#endif
-#ifndef RAYT__TRACE_BLOCKS
-#define RAYT__TRACE_BLOCKS 8
-#endif
 enum {
     RAYT__TRACE_THREADS = 128,
-    RAYT__TRACE_PIXELS = 1024, /* of the largest tile, 32 x 32 */
+    RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
+    RAYT__ENOUGH = 16, /* RAYT_TREE: rays of a warp that have ended before their paths go on */
     RAYT__PART_BALLS = 256
 };
 

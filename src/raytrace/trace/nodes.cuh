@@ -44,7 +44,7 @@
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__BIAS       151                    /* of exponents: 127, and 24 for the unit of walks */
+#define RAYT__BIAS       151 /* of exponents: 127, and 24 for the unit of walks */
 #define RAYT__UNIT       5.9604644775390625e-8f /* 2^-24 */
 #define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
 
@@ -151,7 +151,8 @@ typedef struct rayt__met {
 
 /* Where the next sphere that is met lies among all; takes it from those that are met. */
 static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(unsigned *spheres,
-                                                                      unsigned leaves, unsigned first)
+                                                                      unsigned leaves,
+                                                                      unsigned first)
 {
     unsigned rest = *spheres & (*spheres - 1);
     unsigned before = (*spheres ^ rest) - 1;
@@ -249,7 +250,8 @@ static __device__ __forceinline__ int rayt__exponent_of(float number)
 /* What one axis is multiplied with: `all`, unless its step became 2^15 or more. */
 static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
 {
-    const int half = 0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
+    const int half =
+        0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
     return __int_as_float(min(half - exponent + half, all));
 }
 
@@ -260,9 +262,12 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix, step_x = rayt__step_of(a.w, 0) * ray->ix;
-    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy, step_y = rayt__step_of(a.w, 1) * ray->iy;
-    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz, step_z = rayt__step_of(a.w, 2) * ray->iz;
+    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix,
+          step_x = rayt__step_of(a.w, 0) * ray->ix;
+    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy,
+          step_y = rayt__step_of(a.w, 1) * ray->iy;
+    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz,
+          step_z = rayt__step_of(a.w, 2) * ray->iz;
     /* Where the ray has entered the grid. As integers numbers compare as they do as floats, unless
        both are negative: but t_min is not. */
     int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
@@ -280,8 +285,9 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
     unsigned enter_y = rayt__pair_of(step_y * y, (base_y - begin) * y);
     unsigned enter_z = rayt__pair_of(step_z * z, (base_z - begin) * z);
     unsigned exit_xy = rayt__pair_of((base_x - sooner) * x, (base_y - sooner) * y);
-    unsigned exit_z = rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
-                                    (most - sooner) * __int_as_float(all) * 1.0009765625f);
+    unsigned exit_z =
+        rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
+                      (most - sooner) * __int_as_float(all) * 1.0009765625f);
     unsigned last = rayt__twice_low(exit_z), hit = 0;
     rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, begin, 0};
 #pragma unroll

@@ -1,5 +1,5 @@
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -14,13 +14,6 @@
    nearest child begins beyond the best hit is dropped whole. That saves a tenth to a sixth of all
    nodes; to know as much of each child would save little more. */
 #define RAYT__DEPTH 64
-
-#ifndef RAYT__ENOUGH
-#define RAYT__ENOUGH 8
-#endif
-#ifndef RAYT__FAVOUR
-#define RAYT__FAVOUR 3
-#endif
 
 typedef struct rayt__group {
     unsigned first, masks;
@@ -99,8 +92,7 @@ static __host__ __device__ __forceinline__ void rayt__see_node(rayt__tree_view t
                                                                rayt__walk *walk,
                                                                rayt__group *waiting)
 {
-    rayt__met met =
-        rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
+    rayt__met met = rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
     walk->spheres = met.spheres;
     walk->leaves = met.leaves;
     walk->sphere = met.sphere;
@@ -188,26 +180,31 @@ static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_vie
 }
 
 /* Walks on, a warp together, until `enough` of its walks have ended, or all. Rays of a warp go their
-   own ways, and where they disagree lanes wait. So each round does what most lanes need: for a node,
-   which takes about six times as long as one of the others, there have to be three times as many. */
+   own ways, and where they disagree lanes wait. So each round takes one node for all that are ready
+   for one, and then spheres only as long as a quarter of these lanes have some: a sphere takes a sixth
+   of the time of a node. For the rare hits it is the same. The others keep theirs for later rounds. */
 static __device__ __forceinline__ void rayt__walk_on(rayt__tree_view tree, rayt__walk *walk,
                                                      rayt__group *waiting, bool any, int enough)
 {
     for (;;) {
-        int nodes = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_NODE));
-        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
-        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
-        int going = nodes + balls + hits;
-        if (going == 0 || going <= 32 - enough) return; /* a warp's lanes all or none */
-        if (hits * RAYT__FAVOUR >= nodes && hits >= balls) {
-            if (walk->stage == RAYT__HITS_BALL) rayt__hit_ball(tree, walk, any);
-        } else if (balls * RAYT__FAVOUR >= nodes) {
-            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
-        } else if (walk->stage == RAYT__SEES_NODE) {
-            rayt__see_node(tree, walk, waiting);
-        }
-        __syncwarp();
         if (walk->stage == RAYT__TURNS) rayt__turn_to(walk, waiting);
+        __syncwarp();
+        if (walk->stage == RAYT__SEES_NODE) rayt__see_node(tree, walk, waiting);
+        __syncwarp();
+        int turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        while (balls > 0 && 3 * balls >= turns) {
+            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
+            __syncwarp();
+            balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        }
+        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
+        turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        if (hits > 0 && 3 * hits >= turns && walk->stage == RAYT__HITS_BALL)
+            rayt__hit_ball(tree, walk, any);
+        __syncwarp();
+        int ended = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__ENDED));
+        if (ended >= enough || ended == 32) return;
     }
 }
 
