@@ -2176,7 +2176,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
 }
 #endif
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/query.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2367,6 +2367,7 @@ enum {
     RAYT__AREA_LEVELS = 16,
     RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
+    RAYT__WIDEN_NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH, /* at a time */
     RAYT__FEW = 4096, /* up to so many spheres are sorted by comparing all with all */
     RAYT__FEW_THREADS = 1024,
     RAYT__PASSES = RAYT__CODE_BITS / 8,
@@ -3094,13 +3095,12 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
    other, and where nodes are many instructions. */
 RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__build build, int most)
 {
-    enum { NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH };
-    __shared__ uint4 planes[NODES][3];
+    __shared__ uint4 planes[RAYT__WIDEN_NODES][3];
     __shared__ int made, done, tail, taken; /* of this round; where tasks go; the next ones */
     int thread = (int)threadIdx.x, mine = thread / RAYT__WIDTH, lane = thread % 32;
     const volatile int *flags = build.flags, *open = &build.queue[RAYT__OPEN]; /* others write */
     if (thread == 0) {
-        taken = atomicAdd(&build.queue[RAYT__TAKEN], NODES);
+        taken = atomicAdd(&build.queue[RAYT__TAKEN], RAYT__WIDEN_NODES);
         made = done = 0;
     }
     __syncthreads();
@@ -4934,7 +4934,7 @@ static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, c
     }
     if (status == RAYT_OK) {
         int nodes = (int)rayt__node_count(b->count), most = 8 * rayt__processors();
-        int blocks = (nodes - 1) / 32 + 1; /* of 16 at a time: half of `nodes` are usual */
+        int blocks = (nodes - 1) / (2 * RAYT__WIDEN_NODES) + 1; /* half of the nodes are usual */
         cudaLaunchConfig_t queue =
             rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));

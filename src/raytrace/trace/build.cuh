@@ -37,6 +37,7 @@ enum {
     RAYT__AREA_LEVELS = 16,
     RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
+    RAYT__WIDEN_NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH, /* at a time */
     RAYT__FEW = 4096, /* up to so many spheres are sorted by comparing all with all */
     RAYT__FEW_THREADS = 1024,
     RAYT__PASSES = RAYT__CODE_BITS / 8,

@@ -351,13 +351,12 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
    other, and where nodes are many instructions. */
 RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__build build, int most)
 {
-    enum { NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH };
-    __shared__ uint4 planes[NODES][3];
+    __shared__ uint4 planes[RAYT__WIDEN_NODES][3];
     __shared__ int made, done, tail, taken; /* of this round; where tasks go; the next ones */
     int thread = (int)threadIdx.x, mine = thread / RAYT__WIDTH, lane = thread % 32;
     const volatile int *flags = build.flags, *open = &build.queue[RAYT__OPEN]; /* others write */
     if (thread == 0) {
-        taken = atomicAdd(&build.queue[RAYT__TAKEN], NODES);
+        taken = atomicAdd(&build.queue[RAYT__TAKEN], RAYT__WIDEN_NODES);
         made = done = 0;
     }
     __syncthreads();

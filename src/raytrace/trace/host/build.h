@@ -145,7 +145,7 @@ static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, c
     }
     if (status == RAYT_OK) {
         int nodes = (int)rayt__node_count(b->count), most = 8 * rayt__processors();
-        int blocks = (nodes - 1) / 32 + 1; /* of 16 at a time: half of `nodes` are usual */
+        int blocks = (nodes - 1) / (2 * RAYT__WIDEN_NODES) + 1; /* half of the nodes are usual */
         cudaLaunchConfig_t queue =
             rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
