@@ -2377,7 +2377,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
 }
 #endif
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/query.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2673,8 +2673,8 @@ enum {
     RAYT__AREA_LEVELS = 16,
     RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
-    RAYT__WIDEN_MOST = 1024, /* threads of a block that is alone */
-    RAYT__FEW = 4096,        /* up to so many spheres are sorted by comparing all with all */
+    RAYT__WIDEN_NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH, /* at a time */
+    RAYT__FEW = 4096, /* up to so many spheres are sorted by comparing all with all */
     RAYT__FEW_THREADS = 1024,
     RAYT__PASSES = RAYT__CODE_BITS / 8,
 };
@@ -2696,8 +2696,12 @@ typedef struct RAYT_ALIGN rayt__pair {
    sphere), where the node goes, and where the nodes and the spheres below it begin. */
 typedef struct RAYT_ALIGN rayt__task {
     int first, last, name, node;
-    int room, sphere, unused[2];
+    int room, sphere, level, unused;
 } rayt__task;
+
+/* Where in `queue` stands how many tasks are taken, how many there are but for the root, and how many
+   are yet to be done, less 1. They are far apart, so that each is in another slice of L2. */
+enum rayt__queue { RAYT__TAKEN = 0, RAYT__TAIL = 64, RAYT__OPEN = 128, RAYT__QUEUE = 192 };
 
 /* All that a build has in memory. */
 typedef struct rayt__build {
@@ -2706,11 +2710,12 @@ typedef struct rayt__build {
     int *order;               /* of the spheres, by their keys */
     rayt__pair *pairs;
     unsigned long long
-        *meetings;     /* for each pair, of the half that was ready first: end + 1, name */
-    rayt__task *tasks; /* level by level */
-    unsigned *bounds;  /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
-    unsigned *totals;  /* how many keys have each digit, for each pass of the sort */
-    int2 *levels;      /* for each level its first task, and how many there are */
+        *meetings; /* for each pair, of the half that was ready first: end + 1, name */
+    rayt__task *tasks;
+    unsigned *bounds; /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    unsigned *totals; /* how many keys have each digit, for each pass of the sort */
+    int *queue;       /* counters of the queue of tasks; rayt__queue */
+    int *flags;       /* of each task: is it there? */
     uint4 *nodes;
     float4 *balls;
     int *indices;
@@ -3064,7 +3069,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS, RAYT__SORT_BLOCKS)
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
 /* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. Bounds, totals, levels and meetings begin as 0. */
+   each kernel moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
 
 /* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
    `most`, shared memory that begins as 0. */
@@ -3126,7 +3131,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__FEW_THREADS) rayt_tree_few(rayt__build 
     rayt__box all = rayt__measured(most);
     if (blockIdx.x == 0) {
         if (thread < 8) build.bounds[thread] = most[thread];
-        if (thread <= RAYT__DEPTH) build.levels[thread] = make_int2(0, 0);
+        if (thread < RAYT__QUEUE) build.queue[thread] = 0;
     }
     for (int i = thread; i < build.count; i += RAYT__FEW_THREADS)
         words[i] = rayt__code(rayt__ball_of(build.spheres, i), all) * RAYT__FEW | (unsigned)i;
@@ -3142,6 +3147,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__FEW_THREADS) rayt_tree_few(rayt__build 
     build.keys[places[lane]] = word / RAYT__FEW;
     build.order[places[lane]] = own;
     build.meetings[own] = 0;
+    if (own < (build.count + 3) / 4) build.flags[own] = 0;
 }
 
 /* 16 of each 32 bytes of a sphere are read. */
@@ -3406,55 +3412,76 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
     task->sphere += rayt__ones(leaves) + spheres;
 }
 
-/* The nodes of `levels` levels from `level` on; several only by one block. 8 lanes a node. A node
-   reads up to 14 halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 32 a child. What
-   bounds it: the latency of 7 halvings, one after the other, and where nodes are many instructions. */
-RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_MOST)
-    rayt_tree_widen(rayt__build build, int level, int levels)
+/* All nodes, from the root down. 8 lanes take a task, make its node and put the tasks of its children
+   at the end of the queue. They wait for a task that is not there yet until all are done: only for
+   blocks that have tasks, and so run already. A node reads up to 14 halves of 32 bytes and writes 80,
+   and 36 a sphere of its leaves, 32 a child. What bounds it: the latency of 7 halvings, one after the
+   other, and where nodes are many instructions. */
+RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__build build, int most)
 {
-    __shared__ uint4 planes[RAYT__WIDEN_MOST / RAYT__WIDTH][3];
-    __shared__ int made, tail; /* tasks of this round; where they go */
+    __shared__ uint4 planes[RAYT__WIDEN_NODES][3];
+    __shared__ int made, done, tail, taken; /* of this round; where tasks go; the next ones */
     int thread = (int)threadIdx.x, mine = thread / RAYT__WIDTH, lane = thread % 32;
-    int nodes = (int)blockDim.x / RAYT__WIDTH;
-    if (thread == 0) made = 0;
+    const volatile int *flags = build.flags, *open = &build.queue[RAYT__OPEN]; /* others write */
+    if (thread == 0) {
+        taken = atomicAdd(&build.queue[RAYT__TAKEN], RAYT__WIDEN_NODES);
+        made = done = 0;
+    }
     __syncthreads();
-    for (int stop = level + levels; level < stop; level++) {
-        int2 here = level == 0 ? make_int2(0, 1) : __ldcg(&build.levels[level]);
-        int next = here.x + here.y;
-        if (here.y == 0) return; /* the same for all threads */
-        for (int k = (int)blockIdx.x * nodes; k < here.y; k += (int)gridDim.x * nodes) {
-            rayt__task task = {0, -1, 0, -1, 0, 0, {0, 0}};
-            if (k + (thread - lane) / RAYT__WIDTH < here.y) { /* the warp has a node */
-                rayt__child child = {0, -1, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
-                if (level == 0 && mine == 0) {
-                    task.last = (int)build.bounds[6] - 1;
-                    task.name = (int)build.bounds[7];
-                    task.node = 0;
-                    task.room = 1;
-                } else if (k + mine < here.y) {
-                    task = build.tasks[here.x + k + mine];
-                }
-                rayt__load_child(&build, task.first, task.last, task.name, &child);
-                rayt__box all = child.box;
-                int children = rayt__open_up(&build, &child, level);
-                rayt__place(&child, children, all);
-                rayt__write(&build, &task, &child, all, planes[mine]);
-            }
-            bool inner = task.last - task.first >= RAYT__LEAF_MOST;
-            unsigned inners = __ballot_sync(0xffffffffu, inner);
-            int place = 0;
-            if (lane == 0 && inners != 0) place = atomicAdd(&made, rayt__ones(inners));
-            place = __shfl_sync(0xffffffffu, place, 0) + rayt__ones(inners & ((1u << lane) - 1));
-            __syncthreads();
-            if (thread == 0 && made > 0) {
-                tail = next + atomicAdd(&build.levels[level + 1].y, made);
-                made = 0;
-            }
-            __syncthreads();
-            if (inner) build.tasks[tail + place] = task;
+    for (int ticket = taken + mine;;) {
+        bool ready = ticket == 0 || (ticket < most && flags[ticket] != 0);
+        ready = __shfl_sync(0xffffffffu, ready, 0, RAYT__WIDTH); /* the same for all 8 lanes */
+        if (!__syncthreads_or(ready)) {
+            if (__syncthreads_or(thread == 0 && *open < 0)) return;
+            __nanosleep(200); /* those who wait slow those who work */
+            continue;
         }
-        if (blockIdx.x == 0 && thread == 0) build.levels[level + 1].x = next;
-        __syncthreads(); /* one block: what it has written, it may read now */
+        rayt__task task = {0, -1, 0, -1, 0, 0, 0, 0};
+        unsigned here = __ballot_sync(0xffffffffu, ready);
+        if (here != 0) {
+            rayt__child child = {0, -1, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+            __threadfence();
+            if (ready && ticket == 0) {
+                task.last = (int)build.bounds[6] - 1;
+                task.name = (int)build.bounds[7];
+                task.node = 0;
+                task.room = 1;
+            } else if (ready) {
+                int4 range = __ldcg((const int4 *)&build.tasks[ticket]);
+                int4 rest = __ldcg((const int4 *)&build.tasks[ticket] + 1);
+                rayt__task whole = {range.x, range.y, range.z, range.w, rest.x, rest.y, rest.z, 0};
+                task = whole;
+            }
+            rayt__load_child(&build, task.first, task.last, task.name, &child);
+            rayt__box all = child.box;
+            int children = rayt__open_up(&build, &child, task.level);
+            rayt__place(&child, children, all);
+            rayt__write(&build, &task, &child, all, planes[mine]);
+            task.level++;
+        }
+        bool inner = task.last - task.first >= RAYT__LEAF_MOST;
+        unsigned inners = __ballot_sync(0xffffffffu, inner), before = (1u << lane) - 1;
+        int place = 0, turn = 0;
+        if (lane == 0 && here != 0) {
+            place = atomicAdd(&made, rayt__ones(inners));
+            turn = atomicAdd(&done, rayt__ones(here) / RAYT__WIDTH);
+        }
+        place = __shfl_sync(0xffffffffu, place, 0) + rayt__ones(inners & before);
+        turn = __shfl_sync(0xffffffffu, turn, 0) + rayt__ones(here & before) / RAYT__WIDTH;
+        __syncthreads();
+        if (thread == 0) {
+            if (made > 0) tail = 1 + atomicAdd(&build.queue[RAYT__TAIL], made);
+            atomicAdd(&build.queue[RAYT__OPEN], made - done); /* before anyone can do these */
+            taken = atomicAdd(&build.queue[RAYT__TAKEN], done);
+            made = done = 0;
+        }
+        __syncthreads();
+        if (inner) {
+            build.tasks[tail + place] = task;
+            __threadfence();
+            atomicExch(&build.flags[tail + place], 1);
+        }
+        if (ready) ticket = taken + turn;
     }
 }
 
@@ -5160,8 +5187,8 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
 }
 
 /* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
-   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory the
-   tasks have when all is sorted. */
+   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory has
+   the meetings when all is sorted, and then the tasks. */
 typedef struct rayt__workplace {
     rayt__build build;
     unsigned long long *other_keys;
@@ -5192,19 +5219,19 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.spheres = spheres;
     w.build.count = count;
     w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
-    w.build.levels = (int2 *)rayt__part(memory, &at, (RAYT__DEPTH + 1) * sizeof(int2));
+    w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
+    w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
     w.build.totals =
         (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
     w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
     w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
-    w.build.meetings =
-        (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.zeros = at;
     w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
     size_t shared = at;
     w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.meetings = w.other_keys;
     size_t end = at;
     at = shared;
     w.build.tasks =
@@ -5250,30 +5277,6 @@ static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t str
     return status;
 }
 
-/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
-   size usually has, then the rest, if there is one, by one block again. */
-static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
-{
-    enum { FIRST = 3 };
-    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_MOST, stream);
-    if (build->count <= RAYT__FEW)
-        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
-    rayt_status status =
-        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
-    int level = FIRST;
-    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
-        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
-        int blocks = (int)((most - 1) / (RAYT__WIDEN_THREADS / RAYT__WIDTH) + 1);
-        if (blocks > 8 * rayt__processors()) blocks = 8 * rayt__processors();
-        cudaLaunchConfig_t many = rayt__config(blocks, RAYT__WIDEN_THREADS, stream);
-        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
-    }
-    if (status == RAYT_OK)
-        status = rayt__launched(
-            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
-    return status;
-}
-
 static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
 {
     rayt__build *b = &w->build;
@@ -5291,13 +5294,24 @@ static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, c
         if (status == RAYT_OK)
             status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_codes, *b));
         if (status == RAYT_OK) status = rayt__launch_sort(w, stream);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0,
+                                                (size_t)b->count * sizeof *b->meetings, stream),
+                                "cudaMemset");
     }
     if (status == RAYT_OK && b->count > 0) {
         cudaLaunchConfig_t leaves =
             rayt__config((b->count - 1) / RAYT__MERGE_THREADS + 1, RAYT__MERGE_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&leaves, rayt_tree_merge, *b));
     }
-    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+    if (status == RAYT_OK) {
+        int nodes = (int)rayt__node_count(b->count), most = 8 * rayt__processors();
+        int blocks = (nodes - 1) / (2 * RAYT__WIDEN_NODES) + 1; /* half of the nodes are usual */
+        cudaLaunchConfig_t queue =
+            rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
+    }
+    return status;
 }
 
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
@@ -5441,7 +5455,7 @@ static inline int rayt__size(const rayt__task *task)
 static inline void rayt__set_child(const rayt__build *b, rayt__children *c, int k, int first,
                                    int last, int name)
 {
-    rayt__task task = {first, last, name, 0, 0, 0, {0, 0}};
+    rayt__task task = {first, last, name, 0, 0, 0, 0, 0};
     c->task[k] = task;
     c->box[k] = rayt__range_box(b, first, last, name);
 }
@@ -5535,7 +5549,7 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
 
 static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
 {
-    rayt__task whole = {0, count - 1, root, 0, 1, 0, {0, 0}};
+    rayt__task whole = {0, count - 1, root, 0, 1, 0, 0, 0};
     b->tasks[0] = whole;
     for (int k = 0, tail = 1, end = 1, level = 0; k < tail; k++) {
         if (k == end) {

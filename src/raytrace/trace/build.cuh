@@ -37,8 +37,8 @@ enum {
     RAYT__AREA_LEVELS = 16,
     RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
-    RAYT__WIDEN_MOST = 1024, /* threads of a block that is alone */
-    RAYT__FEW = 4096,        /* up to so many spheres are sorted by comparing all with all */
+    RAYT__WIDEN_NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH, /* at a time */
+    RAYT__FEW = 4096, /* up to so many spheres are sorted by comparing all with all */
     RAYT__FEW_THREADS = 1024,
     RAYT__PASSES = RAYT__CODE_BITS / 8,
 };
@@ -60,8 +60,12 @@ typedef struct RAYT_ALIGN rayt__pair {
    sphere), where the node goes, and where the nodes and the spheres below it begin. */
 typedef struct RAYT_ALIGN rayt__task {
     int first, last, name, node;
-    int room, sphere, unused[2];
+    int room, sphere, level, unused;
 } rayt__task;
+
+/* Where in `queue` stands how many tasks are taken, how many there are but for the root, and how many
+   are yet to be done, less 1. They are far apart, so that each is in another slice of L2. */
+enum rayt__queue { RAYT__TAKEN = 0, RAYT__TAIL = 64, RAYT__OPEN = 128, RAYT__QUEUE = 192 };
 
 /* All that a build has in memory. */
 typedef struct rayt__build {
@@ -70,11 +74,12 @@ typedef struct rayt__build {
     int *order;               /* of the spheres, by their keys */
     rayt__pair *pairs;
     unsigned long long
-        *meetings;     /* for each pair, of the half that was ready first: end + 1, name */
-    rayt__task *tasks; /* level by level */
-    unsigned *bounds;  /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
-    unsigned *totals;  /* how many keys have each digit, for each pass of the sort */
-    int2 *levels;      /* for each level its first task, and how many there are */
+        *meetings; /* for each pair, of the half that was ready first: end + 1, name */
+    rayt__task *tasks;
+    unsigned *bounds; /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    unsigned *totals; /* how many keys have each digit, for each pass of the sort */
+    int *queue;       /* counters of the queue of tasks; rayt__queue */
+    int *flags;       /* of each task: is it there? */
     uint4 *nodes;
     float4 *balls;
     int *indices;

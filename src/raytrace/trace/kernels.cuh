@@ -5,7 +5,7 @@
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
 /* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. Bounds, totals, levels and meetings begin as 0. */
+   each kernel moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
 
 /* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
    `most`, shared memory that begins as 0. */
@@ -67,7 +67,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__FEW_THREADS) rayt_tree_few(rayt__build 
     rayt__box all = rayt__measured(most);
     if (blockIdx.x == 0) {
         if (thread < 8) build.bounds[thread] = most[thread];
-        if (thread <= RAYT__DEPTH) build.levels[thread] = make_int2(0, 0);
+        if (thread < RAYT__QUEUE) build.queue[thread] = 0;
     }
     for (int i = thread; i < build.count; i += RAYT__FEW_THREADS)
         words[i] = rayt__code(rayt__ball_of(build.spheres, i), all) * RAYT__FEW | (unsigned)i;
@@ -83,6 +83,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__FEW_THREADS) rayt_tree_few(rayt__build 
     build.keys[places[lane]] = word / RAYT__FEW;
     build.order[places[lane]] = own;
     build.meetings[own] = 0;
+    if (own < (build.count + 3) / 4) build.flags[own] = 0;
 }
 
 /* 16 of each 32 bytes of a sphere are read. */
@@ -347,55 +348,76 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
     task->sphere += rayt__ones(leaves) + spheres;
 }
 
-/* The nodes of `levels` levels from `level` on; several only by one block. 8 lanes a node. A node
-   reads up to 14 halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 32 a child. What
-   bounds it: the latency of 7 halvings, one after the other, and where nodes are many instructions. */
-RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_MOST)
-    rayt_tree_widen(rayt__build build, int level, int levels)
+/* All nodes, from the root down. 8 lanes take a task, make its node and put the tasks of its children
+   at the end of the queue. They wait for a task that is not there yet until all are done: only for
+   blocks that have tasks, and so run already. A node reads up to 14 halves of 32 bytes and writes 80,
+   and 36 a sphere of its leaves, 32 a child. What bounds it: the latency of 7 halvings, one after the
+   other, and where nodes are many instructions. */
+RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__build build, int most)
 {
-    __shared__ uint4 planes[RAYT__WIDEN_MOST / RAYT__WIDTH][3];
-    __shared__ int made, tail; /* tasks of this round; where they go */
+    __shared__ uint4 planes[RAYT__WIDEN_NODES][3];
+    __shared__ int made, done, tail, taken; /* of this round; where tasks go; the next ones */
     int thread = (int)threadIdx.x, mine = thread / RAYT__WIDTH, lane = thread % 32;
-    int nodes = (int)blockDim.x / RAYT__WIDTH;
-    if (thread == 0) made = 0;
+    const volatile int *flags = build.flags, *open = &build.queue[RAYT__OPEN]; /* others write */
+    if (thread == 0) {
+        taken = atomicAdd(&build.queue[RAYT__TAKEN], RAYT__WIDEN_NODES);
+        made = done = 0;
+    }
     __syncthreads();
-    for (int stop = level + levels; level < stop; level++) {
-        int2 here = level == 0 ? make_int2(0, 1) : __ldcg(&build.levels[level]);
-        int next = here.x + here.y;
-        if (here.y == 0) return; /* the same for all threads */
-        for (int k = (int)blockIdx.x * nodes; k < here.y; k += (int)gridDim.x * nodes) {
-            rayt__task task = {0, -1, 0, -1, 0, 0, {0, 0}};
-            if (k + (thread - lane) / RAYT__WIDTH < here.y) { /* the warp has a node */
-                rayt__child child = {0, -1, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
-                if (level == 0 && mine == 0) {
-                    task.last = (int)build.bounds[6] - 1;
-                    task.name = (int)build.bounds[7];
-                    task.node = 0;
-                    task.room = 1;
-                } else if (k + mine < here.y) {
-                    task = build.tasks[here.x + k + mine];
-                }
-                rayt__load_child(&build, task.first, task.last, task.name, &child);
-                rayt__box all = child.box;
-                int children = rayt__open_up(&build, &child, level);
-                rayt__place(&child, children, all);
-                rayt__write(&build, &task, &child, all, planes[mine]);
-            }
-            bool inner = task.last - task.first >= RAYT__LEAF_MOST;
-            unsigned inners = __ballot_sync(0xffffffffu, inner);
-            int place = 0;
-            if (lane == 0 && inners != 0) place = atomicAdd(&made, rayt__ones(inners));
-            place = __shfl_sync(0xffffffffu, place, 0) + rayt__ones(inners & ((1u << lane) - 1));
-            __syncthreads();
-            if (thread == 0 && made > 0) {
-                tail = next + atomicAdd(&build.levels[level + 1].y, made);
-                made = 0;
-            }
-            __syncthreads();
-            if (inner) build.tasks[tail + place] = task;
+    for (int ticket = taken + mine;;) {
+        bool ready = ticket == 0 || (ticket < most && flags[ticket] != 0);
+        ready = __shfl_sync(0xffffffffu, ready, 0, RAYT__WIDTH); /* the same for all 8 lanes */
+        if (!__syncthreads_or(ready)) {
+            if (__syncthreads_or(thread == 0 && *open < 0)) return;
+            __nanosleep(200); /* those who wait slow those who work */
+            continue;
         }
-        if (blockIdx.x == 0 && thread == 0) build.levels[level + 1].x = next;
-        __syncthreads(); /* one block: what it has written, it may read now */
+        rayt__task task = {0, -1, 0, -1, 0, 0, 0, 0};
+        unsigned here = __ballot_sync(0xffffffffu, ready);
+        if (here != 0) {
+            rayt__child child = {0, -1, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+            __threadfence();
+            if (ready && ticket == 0) {
+                task.last = (int)build.bounds[6] - 1;
+                task.name = (int)build.bounds[7];
+                task.node = 0;
+                task.room = 1;
+            } else if (ready) {
+                int4 range = __ldcg((const int4 *)&build.tasks[ticket]);
+                int4 rest = __ldcg((const int4 *)&build.tasks[ticket] + 1);
+                rayt__task whole = {range.x, range.y, range.z, range.w, rest.x, rest.y, rest.z, 0};
+                task = whole;
+            }
+            rayt__load_child(&build, task.first, task.last, task.name, &child);
+            rayt__box all = child.box;
+            int children = rayt__open_up(&build, &child, task.level);
+            rayt__place(&child, children, all);
+            rayt__write(&build, &task, &child, all, planes[mine]);
+            task.level++;
+        }
+        bool inner = task.last - task.first >= RAYT__LEAF_MOST;
+        unsigned inners = __ballot_sync(0xffffffffu, inner), before = (1u << lane) - 1;
+        int place = 0, turn = 0;
+        if (lane == 0 && here != 0) {
+            place = atomicAdd(&made, rayt__ones(inners));
+            turn = atomicAdd(&done, rayt__ones(here) / RAYT__WIDTH);
+        }
+        place = __shfl_sync(0xffffffffu, place, 0) + rayt__ones(inners & before);
+        turn = __shfl_sync(0xffffffffu, turn, 0) + rayt__ones(here & before) / RAYT__WIDTH;
+        __syncthreads();
+        if (thread == 0) {
+            if (made > 0) tail = 1 + atomicAdd(&build.queue[RAYT__TAIL], made);
+            atomicAdd(&build.queue[RAYT__OPEN], made - done); /* before anyone can do these */
+            taken = atomicAdd(&build.queue[RAYT__TAKEN], done);
+            made = done = 0;
+        }
+        __syncthreads();
+        if (inner) {
+            build.tasks[tail + place] = task;
+            __threadfence();
+            atomicExch(&build.flags[tail + place], 1);
+        }
+        if (ready) ticket = taken + turn;
     }
 }
 

@@ -26,8 +26,8 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
 }
 
 /* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
-   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory the
-   tasks have when all is sorted. */
+   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory has
+   the meetings when all is sorted, and then the tasks. */
 typedef struct rayt__workplace {
     rayt__build build;
     unsigned long long *other_keys;
@@ -58,19 +58,19 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.spheres = spheres;
     w.build.count = count;
     w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
-    w.build.levels = (int2 *)rayt__part(memory, &at, (RAYT__DEPTH + 1) * sizeof(int2));
+    w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
+    w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
     w.build.totals =
         (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
     w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
     w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
-    w.build.meetings =
-        (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.zeros = at;
     w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
     size_t shared = at;
     w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.meetings = w.other_keys;
     size_t end = at;
     at = shared;
     w.build.tasks =
@@ -116,30 +116,6 @@ static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t str
     return status;
 }
 
-/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
-   size usually has, then the rest, if there is one, by one block again. */
-static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
-{
-    enum { FIRST = 3 };
-    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_MOST, stream);
-    if (build->count <= RAYT__FEW)
-        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
-    rayt_status status =
-        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
-    int level = FIRST;
-    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
-        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
-        int blocks = (int)((most - 1) / (RAYT__WIDEN_THREADS / RAYT__WIDTH) + 1);
-        if (blocks > 8 * rayt__processors()) blocks = 8 * rayt__processors();
-        cudaLaunchConfig_t many = rayt__config(blocks, RAYT__WIDEN_THREADS, stream);
-        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
-    }
-    if (status == RAYT_OK)
-        status = rayt__launched(
-            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
-    return status;
-}
-
 static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
 {
     rayt__build *b = &w->build;
@@ -157,13 +133,24 @@ static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, c
         if (status == RAYT_OK)
             status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_codes, *b));
         if (status == RAYT_OK) status = rayt__launch_sort(w, stream);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0,
+                                                (size_t)b->count * sizeof *b->meetings, stream),
+                                "cudaMemset");
     }
     if (status == RAYT_OK && b->count > 0) {
         cudaLaunchConfig_t leaves =
             rayt__config((b->count - 1) / RAYT__MERGE_THREADS + 1, RAYT__MERGE_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&leaves, rayt_tree_merge, *b));
     }
-    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+    if (status == RAYT_OK) {
+        int nodes = (int)rayt__node_count(b->count), most = 8 * rayt__processors();
+        int blocks = (nodes - 1) / (2 * RAYT__WIDEN_NODES) + 1; /* half of the nodes are usual */
+        cudaLaunchConfig_t queue =
+            rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
+    }
+    return status;
 }
 
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
@@ -307,7 +294,7 @@ static inline int rayt__size(const rayt__task *task)
 static inline void rayt__set_child(const rayt__build *b, rayt__children *c, int k, int first,
                                    int last, int name)
 {
-    rayt__task task = {first, last, name, 0, 0, 0, {0, 0}};
+    rayt__task task = {first, last, name, 0, 0, 0, 0, 0};
     c->task[k] = task;
     c->box[k] = rayt__range_box(b, first, last, name);
 }
@@ -401,7 +388,7 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
 
 static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
 {
-    rayt__task whole = {0, count - 1, root, 0, 1, 0, {0, 0}};
+    rayt__task whole = {0, count - 1, root, 0, 1, 0, 0, 0};
     b->tasks[0] = whole;
     for (int k = 0, tail = 1, end = 1, level = 0; k < tail; k++) {
         if (k == end) {
