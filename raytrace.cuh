@@ -4128,9 +4128,11 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
+   RAYT_TREE: rays of a warp go through the tree in different times. When some have ended, their paths
+   go on, and the walks of the others later (rayt__walk_on).
+
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
-   so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
-   wait; no GPU has timed it yet. */
+   so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
