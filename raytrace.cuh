@@ -2197,6 +2197,16 @@ static __device__ __forceinline__ unsigned rayt__bytes(unsigned word, unsigned s
     return d;
 }
 
+static __device__ __forceinline__ int rayt__lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static __device__ __forceinline__ int rayt__greater(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static __device__ __forceinline__ int rayt__exponent_of(float number)
 {
     return (int)(rayt__bits_of(number) & 0x7f800000u);
@@ -2207,7 +2217,7 @@ static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
 {
     const int half =
         0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
-    return __int_as_float(min(half - exponent + half, all));
+    return __int_as_float(rayt__lesser(half - exponent + half, all));
 }
 
 /* The children of a node that a ray meets between t_min and `most`. The ray's inverses, its t_min and
@@ -2228,11 +2238,13 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
     int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
     int near_y = __float_as_int(fminf(step_y, 0) * (256 * RAYT__UNIT) + base_y);
     int near_z = __float_as_int(fminf(step_z, 0) * (256 * RAYT__UNIT) + base_z);
-    float begin = __int_as_float(max(max(near_x, near_y), max(near_z, __float_as_int(ray->t_min))));
+    near_z = rayt__greater(near_z, __float_as_int(ray->t_min));
+    float begin = __int_as_float(rayt__greater(rayt__greater(near_x, near_y), near_z));
     float sooner = begin * (1 - RAYT__LONGER);
     int size_x = rayt__exponent_of(step_x), size_y = rayt__exponent_of(step_y);
     int size_z = rayt__exponent_of(step_z);
-    int least = max(min(min(size_x, size_y), size_z), rayt__exponent_of(begin));
+    int least = rayt__lesser(rayt__lesser(size_x, size_y), size_z);
+    least = rayt__greater(least, rayt__exponent_of(begin));
     int all = (int)(0x80000000u - (unsigned)least); /* the least step becomes 4 or more */
     float x = rayt__unit_of(size_x, all), y = rayt__unit_of(size_y, all);
     float z = rayt__unit_of(size_z, all);
@@ -4227,7 +4239,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #define RAYT__FIND             rayt__find_shared
 #define RAYT__GOES_ON(running) __syncthreads_or(running)
 #include RAYT_HEADER
-#define RAYT__TRACE            rayt_trace_tree
+#define RAYT__TRACE rayt_trace_tree
 #define RAYT__WALKS
 #define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
 #include RAYT_HEADER
