@@ -3206,7 +3206,7 @@ static __device__ __forceinline__ unsigned long long rayt__difference_at(const r
    their box and end; left ones, once their other half is there, go on with the whole. A half whose
    other half belongs to another block climbs on in global memory: where two meet, the first leaves
    its end of the range and ends; the second goes on. A gather of 32 bytes a leaf, 32 written a pair.
-   What bounds it: the latency of the climb, whose every step waits for the memory that both share. */
+   What bounds it: barriers, and the latency of the climb, whose every step waits for L2. */
 RAYT_KERNEL void __launch_bounds__(RAYT__MERGE_THREADS) rayt_tree_merge(rayt__build build)
 {
     __shared__ unsigned long long differences[RAYT__MERGE_THREADS + 1]; /* from the leaf before */

@@ -420,6 +420,7 @@ static void scenes(void)
         tap_ok(agrees(large[kind], 4500 + below(4000), &device, &host, NULL), "many, %s",
                scene_names[large[kind]]);
     }
+    tap_ok(agrees(RANDOM, 40000, &device, &host, NULL), "more tiles than one look back sees");
     must(rayt_tree_free(&device), "rayt_tree_free");
     must(rayt_tree_free(&host), "rayt_tree_free");
     tap_ok(device.memory == NULL && host.memory == NULL && device.bytes == 0, "freed");
