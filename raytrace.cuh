@@ -520,17 +520,20 @@ static __host__ __device__ __forceinline__ float rayt_not_tiny(float a)
     return fabsf(a) < RAYT_TINY ? RAYT_TINY : a;
 }
 
-/* A component of a direction, as a part of the largest one. */
-static __host__ __device__ __forceinline__ float rayt_part_of(float a, float largest)
+/* 1 / a, rounded once. */
+static __host__ __device__ __forceinline__ float rayt_one_over(float a)
 {
-    float part = rayt_div(a, largest);
-    return fabsf(part) < 4 * RAYT_TINY ? 0 : part;
+#ifdef __CUDA_ARCH__
+    return __frcp_rn(a); /* some instructions fewer than a division */
+#else
+    return rayt_div(1, a);
+#endif
 }
 
 static __host__ __device__ __forceinline__ float rayt_inverse(float a)
 {
     float least = a < 0 ? -2 * RAYT_TINY : 2 * RAYT_TINY;
-    return rayt_div(1, fabsf(a) < 2 * RAYT_TINY ? least : a);
+    return rayt_one_over(fabsf(a) < 2 * RAYT_TINY ? least : a);
 }
 
 /* 0 for what remains where terms have cancelled. */
@@ -551,17 +554,25 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt_ready(rayt_ray ray
     bool good = ax <= RAYT_FAR && ay <= RAYT_FAR && az <= RAYT_FAR && largest >= 1e-18f &&
                 fabsf(ray.x) <= RAYT_FAR && fabsf(ray.y) <= RAYT_FAR && fabsf(ray.z) <= RAYT_FAR &&
                 ray.t_min <= 8 * RAYT_FAR && ray.t_max >= RAYT_TINY;
-    if (!good) largest = 1;
-    float dx = rayt_part_of(good ? ray.dx : 1, largest);
-    float dy = rayt_part_of(good ? ray.dy : 0, largest);
-    float dz = rayt_part_of(good ? ray.dz : 0, largest);
-    float length = rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz))));
+    union {
+        float number;
+        unsigned bits;
+    } scale;
+    scale.number = good ? largest : 1;
+    scale.bits = 0x7f000000u - (scale.bits & 0x7f800000u); /* the largest one becomes 1 to 2 */
+    float dx = rayt_mul(good ? ray.dx : 1, scale.number);
+    float dy = rayt_mul(good ? ray.dy : 0, scale.number);
+    float dz = rayt_mul(good ? ray.dz : 0, scale.number);
+    dx = fabsf(dx) < 8 * RAYT_TINY ? 0 : dx;
+    dy = fabsf(dy) < 8 * RAYT_TINY ? 0 : dy;
+    dz = fabsf(dz) < 8 * RAYT_TINY ? 0 : dz;
+    float part = rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
     unit.x = rayt_not_tiny(good ? ray.x : 0);
     unit.y = rayt_not_tiny(good ? ray.y : 0);
     unit.z = rayt_not_tiny(good ? ray.z : 0);
-    unit.dx = rayt_div(dx, length);
-    unit.dy = rayt_div(dy, length);
-    unit.dz = rayt_div(dz, length);
+    unit.dx = rayt_mul(dx, part);
+    unit.dy = rayt_mul(dy, part);
+    unit.dz = rayt_mul(dz, part);
     unit.ix = rayt_inverse(unit.dx);
     unit.iy = rayt_inverse(unit.dy);
     unit.iz = rayt_inverse(unit.dz);
@@ -1951,35 +1962,56 @@ RAYT_KERNEL void __launch_bounds__(256)
    Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", HPG 2017):
 
         word  0..2   origin of the node, floats          its boxes are origin + byte * 2^e on each
-              3      e of x, y, z, biased by 127;        axis, 8 bits a plane: 6 bytes a child
+              3      e of x, y, z, biased by 151;        axis, 8 bits a plane: 6 bytes a child
                      bit 24 + k: child k is a node       instead of 24
               4      the first child that is a node      these lie together in the order of k,
               5      the first sphere                    and so do the spheres of all leaves
               6      bit 4 k + n: child k is a leaf with more than n spheres
-              7      RAYT__PLANE: as a constant in code it would take an instruction a plane
-              8..13  low planes of x, y, z, 8 bytes each
+              7      bit 4 k + 3: child k is a node
+              8..13  low planes of x, y, z, 8 bytes each: byte 2 (k mod 4) + k / 4 is that of child k
               14..19 high planes
 
    Child k lies in octant k of the node, as far as the children can be placed so: bit 0 of k is set
    on the high side of x, bit 1 of y, bit 2 of z. A ray that comes from octant o meets children
    about in the order k ^ o = 0, 1, .. 7.
 
+   Walks take distances times 2^-24: then a byte in the low half of 16 bits, which is a subnormal
+   number of half precision, needs no conversion.
+
    WHY NO HIT IS LOST. Let u = 2^-24. A box of a node contains, in real numbers, the own boxes of
-   its spheres (BUILD). HIT has the plane p of an own box at round(round(p - o) inverse), which is
-   wrong by at most 2.1 u of its size. A node has its planes at (32768 + byte) s + base - 32768 s,
-   where s = 2^e inverse is exact and base = (origin - o) inverse: a byte in the middle of a float's
-   bits is 32768 + byte, without a conversion. Three roundings of numbers up to 33023 |s| and some of
-   base, contracted or not, are wrong by at most 2^-7 |s| + 4.1 u |base|. A plane at t has
-   |base| <= |t| + 256 |s|. So 2^-6 |s| is added outwards, and what remains is relative: a plane of a
-   node is at most 8 u |t| farther in than an own plane inside of it. 2^-19 = 32 u of base are added
-   to exits, and of the best hit so far to that: for 8 u on either side, 8 u that HIT adds, and the
-   products of these. Then no interval misses one that it should contain, and none begins beyond a t
-   in it. Where |base| is below 0.9 |t|, |s| is above |t| / 2560, and 2^-6 |s| is more than all that. */
+   its spheres, and has 5/8 of a step to spare on every side (BUILD). A step of an axis is s = 2^e
+   inverse along the ray, and base = (origin - o) inverse has an error of 3 u |base|. HIT has the
+   plane p of an own box at round(round(p - o) inverse), which is wrong by at most 2.1 u of its size.
+   All of these are relative: 2^-19 = 32 u of the distance is added to exits and to the best hit so
+   far, more than all of them together. What is absolute has the 5/8 of a step.
+
+   In single precision (hosts, sm_75) nothing else is rounded but base + byte s, by 2 u |base| + 256 u s.
+
+   In half precision (MEET) distances are taken from t0, where the ray has entered the grid of the
+   node on all axes. If there is a hit in it, base - t0 is within 257 steps, and so is every plane:
+   the far plane of the grid lies behind the hit, and the near one before t0. In units of 2^-24 a step
+   is 4 or more. So the roundings to 11 bits of s, times 255, of base - t0 and of their sum are 1/8 of
+   a step each, subnormal or not, and 1/4 of a step remains to spare. The unit is chosen by the axis
+   with the least step, or by u t0 if that is more: 2^-25 is 1/8 of that, and it is relative. An axis
+   whose step would be above 2^15 is shrunk to 2^14 or more. Its entries only become earlier then.
+   An exit that is behind the hit has 1/4 of a step to spare, 2^12. No entry of another axis that
+   belongs to a hit is above the 256 steps, of less than 8, of the axis with the least. */
 #define RAYT__WIDTH      8
 #define RAYT__LEAF_MOST  4 /* spheres of a leaf: 8 leaves have 32, which are the bits of a mask */
 #define RAYT__NODE_WORDS 20
-#define RAYT__PLANE      0x47000000u         /* the bits of 32768 */
-#define RAYT__LONGER     1.9073486328125e-6f /* 2^-19 */
+#define RAYT__BIAS       151 /* of exponents: 127, and 24 for the unit of walks */
+#define RAYT__UNIT       5.9604644775390625e-8f /* 2^-24 */
+#define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
+
+/* Does the device have minima and maxima of two halves at a time? */
+#if defined(__CUDA_ARCH__) && !defined(RAYT__HALVES)
+#if __CUDA_ARCH__ >= 800
+#define RAYT__HALVES 1
+#endif
+#endif
+#ifndef RAYT__HALVES
+#define RAYT__HALVES 0
+#endif
 
 /* Hosts' compilers have other words for it. nvcc would unroll these loops without one, too. */
 #if defined(__CUDA_ARCH__) && !defined(_MSC_VER)
@@ -2035,14 +2067,10 @@ static __host__ __device__ __forceinline__ int rayt__lowest(unsigned mask)
 #endif
 }
 
-/* 32768 + byte k of a word; `plane` is RAYT__PLANE. */
-static __host__ __device__ __forceinline__ float rayt__plane(unsigned word, int k, unsigned plane)
+/* The byte of a plane of child k, of the two words that all 8 have. */
+static __host__ __device__ __forceinline__ float rayt__plane(unsigned first, unsigned second, int k)
 {
-#ifdef __CUDA_ARCH__
-    return rayt__float_of(__byte_perm(word, plane, 0x7404u | (unsigned)k << 4));
-#else
-    return rayt__float_of(plane | (word >> 8 * k & 255) << 8);
-#endif
+    return (float)((k & 2 ? second : first) >> (k % 2 * 16 + k / 4 * 8) & 255);
 }
 
 static __host__ __device__ __forceinline__ uint4 rayt__load(const uint4 *address)
@@ -2063,120 +2091,305 @@ static __host__ __device__ __forceinline__ float4 rayt__load_ball(const float4 *
 #endif
 }
 
-/* What a test of a node has met: bit k for child k, if that is a node, bit 4 k + n for sphere n of
-   child k, if that is a leaf. `all`, `leaves`: the same for all children. `node`, `sphere`: the first. */
+/* What a test of a node has met: bit 4 k + 3 for child k, if that is a node, bit 4 k + n for sphere n
+   of child k, if that is a leaf. `all`, `leaves`: the same for all children, but `all` has bit k.
+   `node`, `sphere`: the first. */
 typedef struct rayt__met {
     unsigned children, spheres, all, leaves, node, sphere;
+#if RAYT__HALVES
+    unsigned at[4];   /* where the ray enters children k and, in the upper half, k + 4 .. */
+    float begin, one; /* .. after `begin`, in units of `one` */
+#else
+    float at[RAYT__WIDTH];
+#endif
 } rayt__met;
 
 /* Where the next sphere that is met lies among all; takes it from those that are met. */
-static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(rayt__met *met)
+static __host__ __device__ __forceinline__ unsigned rayt__next_sphere(unsigned *spheres,
+                                                                      unsigned leaves,
+                                                                      unsigned first)
 {
-    unsigned rest = met->spheres & (met->spheres - 1);
-    unsigned before = (met->spheres ^ rest) - 1;
-    met->spheres = rest;
-    return met->sphere + (unsigned)rayt__ones(met->leaves & before);
+    unsigned rest = *spheres & (*spheres - 1);
+    unsigned before = (*spheres ^ rest) - 1;
+    *spheres = rest;
+    return first + (unsigned)rayt__ones(leaves & before);
 }
 
-/* Planes of one axis for a ray: scale, and what is added for the plane where it enters and exits. */
-typedef struct rayt__axis {
-    float scale, enter, exit;
-} rayt__axis;
-
-static __host__ __device__ __forceinline__ rayt__axis rayt__axis_of(unsigned origin, unsigned e,
-                                                                    float from, float inverse)
+/* 2^e as word 3 has it for one axis, times 2^24. */
+static __host__ __device__ __forceinline__ float rayt__step_of(unsigned word, int axis)
 {
-    rayt__axis axis;
-    float base = (rayt__float_of(origin) - from) * inverse;
-    axis.scale = rayt__float_of((e & 255) << 23) * inverse;
-    float out = fabsf(axis.scale) * 0.015625f; /* 2^-6 */
-    axis.enter = base - 32768.0f * axis.scale - out;
-    axis.exit = base - 32768.0f * axis.scale + (out + fabsf(base) * RAYT__LONGER);
-    return axis;
+    return rayt__float_of(word << (23 - 8 * axis) & 0x7f800000u);
 }
 
-/* The children of a node that a ray meets between t_min and `most`, which is 2^-19 of itself beyond
-   where it is to end. at[k] is where it enters the box of child k. */
-static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
-                                                                const rayt_unit_ray *ray,
-                                                                float most, float *at)
+#if RAYT__HALVES
+/* MEET. Pairs of halves, in one register each. */
+static __device__ __forceinline__ unsigned rayt__pair_fma(unsigned a, unsigned b, unsigned c)
+{
+    unsigned d;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+/* The same, and 0 where that is negative. */
+static __device__ __forceinline__ unsigned rayt__pair_fma_0(unsigned a, unsigned b, unsigned c)
+{
+    unsigned d;
+    asm("fma.rn.relu.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__pair_max(unsigned a, unsigned b)
+{
+    unsigned d;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__pair_min(unsigned a, unsigned b)
+{
+    unsigned d;
+    asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+/* All bits of a half where a <= b. */
+static __device__ __forceinline__ unsigned rayt__pair_le(unsigned a, unsigned b)
+{
+    unsigned d;
+    asm("set.le.u32.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__pair_of(float high, float low)
+{
+    unsigned d;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+    return d;
+}
+
+/* The lower half twice, and the upper one. */
+static __device__ __forceinline__ unsigned rayt__twice_low(unsigned pair)
+{
+    unsigned d;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; mov.b32 %0, {l, l};}" : "=r"(d) : "r"(pair));
+    return d;
+}
+
+static __device__ __forceinline__ unsigned rayt__twice_high(unsigned pair)
+{
+    unsigned d;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; mov.b32 %0, {h, h};}" : "=r"(d) : "r"(pair));
+    return d;
+}
+
+static __device__ __forceinline__ float rayt__low_half(unsigned pair)
+{
+    float d;
+    asm("{.reg .b16 l, h; mov.b32 {l, h}, %1; cvt.f32.f16 %0, l;}" : "=f"(d) : "r"(pair));
+    return d;
+}
+
+/* Bytes of a word; with 8 added to one of a selector, its sign bit 8 times. */
+static __device__ __forceinline__ unsigned rayt__bytes(unsigned word, unsigned selector)
+{
+    unsigned d;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(d) : "r"(word), "r"(selector));
+    return d;
+}
+
+static __device__ __forceinline__ int rayt__lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static __device__ __forceinline__ int rayt__greater(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static __device__ __forceinline__ int rayt__exponent_of(float number)
+{
+    return (int)(rayt__bits_of(number) & 0x7f800000u);
+}
+
+/* What one axis is multiplied with: `all`, unless its step became 2^15 or more. */
+static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
+{
+    const int half =
+        0x43000000; /* 2^14 has a biased exponent of 268 - 127; the sum has no overflow */
+    return __int_as_float(rayt__lesser(half - exponent + half, all));
+}
+
+/* The children of a node that a ray meets between t_min and `most`. The ray's inverses, its t_min and
+   `most` are in units of walks; `most` is 2^-19 of itself beyond where the ray is to end. */
+static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const rayt_unit_ray *ray,
+                                                       float most)
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    rayt__axis x = rayt__axis_of(a.x, a.w, ray->x, ray->ix);
-    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, ray->y, ray->iy);
-    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, ray->z, ray->iz);
-    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
-    RAYT__UNROLL
-    for (int half = 0; half < 2; half++) { /* 4 children, a word a plane */
-        unsigned low_x = half ? c.y : c.x, low_y = half ? c.w : c.z, low_z = half ? d.y : d.x;
-        unsigned high_x = half ? d.w : d.z, high_y = half ? e.y : e.x, high_z = half ? e.w : e.z;
-        unsigned near_x = ray->ix < 0 ? high_x : low_x, far_x = ray->ix < 0 ? low_x : high_x;
-        unsigned near_y = ray->iy < 0 ? high_y : low_y, far_y = ray->iy < 0 ? low_y : high_y;
-        unsigned near_z = ray->iz < 0 ? high_z : low_z, far_z = ray->iz < 0 ? low_z : high_z;
-        RAYT__UNROLL
-        for (int k = 0; k < 4; k++) {
-            float enter = rayt__plane(near_x, k, b.w) * x.scale + x.enter;
-            float exit = rayt__plane(far_x, k, b.w) * x.scale + x.exit;
-            enter = fmaxf(enter, rayt__plane(near_y, k, b.w) * y.scale + y.enter);
-            exit = fminf(exit, rayt__plane(far_y, k, b.w) * y.scale + y.exit);
-            enter = fmaxf(enter, rayt__plane(near_z, k, b.w) * z.scale + z.enter);
-            exit = fminf(exit, rayt__plane(far_z, k, b.w) * z.scale + z.exit);
-            enter = fmaxf(enter, ray->t_min);
-            exit = fminf(exit, most);
-            at[4 * half + k] = enter;
-            if (enter <= exit) {
-                met.children |= 1u << (4 * half + k);
-                met.spheres |= 15u << 4 * (4 * half + k);
-            }
-        }
+    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix,
+          step_x = rayt__step_of(a.w, 0) * ray->ix;
+    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy,
+          step_y = rayt__step_of(a.w, 1) * ray->iy;
+    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz,
+          step_z = rayt__step_of(a.w, 2) * ray->iz;
+    /* Where the ray has entered the grid. As integers numbers compare as they do as floats, unless
+       both are negative: but t_min is not. */
+    int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
+    int near_y = __float_as_int(fminf(step_y, 0) * (256 * RAYT__UNIT) + base_y);
+    int near_z = __float_as_int(fminf(step_z, 0) * (256 * RAYT__UNIT) + base_z);
+    near_z = rayt__greater(near_z, __float_as_int(ray->t_min));
+    float begin = __int_as_float(rayt__greater(rayt__greater(near_x, near_y), near_z));
+    float sooner = begin * (1 - RAYT__LONGER);
+    int size_x = rayt__exponent_of(step_x), size_y = rayt__exponent_of(step_y);
+    int size_z = rayt__exponent_of(step_z);
+    int least = rayt__lesser(rayt__lesser(size_x, size_y), size_z);
+    least = rayt__greater(least, rayt__exponent_of(begin));
+    int all = (int)(0x80000000u - (unsigned)least); /* the least step becomes 4 or more */
+    float x = rayt__unit_of(size_x, all), y = rayt__unit_of(size_y, all);
+    float z = rayt__unit_of(size_z, all);
+    unsigned enter_x = rayt__pair_of(step_x * x, (base_x - begin) * x);
+    unsigned enter_y = rayt__pair_of(step_y * y, (base_y - begin) * y);
+    unsigned enter_z = rayt__pair_of(step_z * z, (base_z - begin) * z);
+    unsigned exit_xy = rayt__pair_of((base_x - sooner) * x, (base_y - sooner) * y);
+    unsigned exit_z =
+        rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
+                      (most - sooner) * __int_as_float(all) * 1.0009765625f);
+    unsigned last = rayt__twice_low(exit_z), hit = 0;
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, begin, 0};
+#pragma unroll
+    for (int k = 0; k < 4; k++) { /* children k and k + 4 */
+        unsigned low_x = k < 2 ? c.x : c.y, low_y = k < 2 ? c.z : c.w, low_z = k < 2 ? d.x : d.y;
+        unsigned high_x = k < 2 ? d.z : d.w, high_y = k < 2 ? e.x : e.y, high_z = k < 2 ? e.z : e.w;
+        const unsigned own = k % 2 ? 0x4342 : 0x4140; /* two bytes, with zeros */
+        unsigned nx = rayt__bytes(ray->ix < 0 ? high_x : low_x, own);
+        unsigned ny = rayt__bytes(ray->iy < 0 ? high_y : low_y, own);
+        unsigned nz = rayt__bytes(ray->iz < 0 ? high_z : low_z, own);
+        unsigned fx = rayt__bytes(ray->ix < 0 ? low_x : high_x, own);
+        unsigned fy = rayt__bytes(ray->iy < 0 ? low_y : high_y, own);
+        unsigned fz = rayt__bytes(ray->iz < 0 ? low_z : high_z, own);
+        unsigned sx = rayt__twice_high(enter_x), sy = rayt__twice_high(enter_y);
+        unsigned sz = rayt__twice_high(enter_z);
+        nx = rayt__pair_fma_0(nx, sx, rayt__twice_low(enter_x));
+        ny = rayt__pair_fma(ny, sy, rayt__twice_low(enter_y));
+        nz = rayt__pair_fma(nz, sz, rayt__twice_low(enter_z));
+        fx = rayt__pair_fma(fx, sx, rayt__twice_high(exit_xy));
+        fy = rayt__pair_fma(fy, sy, rayt__twice_low(exit_xy));
+        fz = rayt__pair_fma(fz, sz, rayt__twice_high(exit_z));
+        met.at[k] = rayt__pair_max(nx, rayt__pair_max(ny, nz));
+        unsigned exit = rayt__pair_min(rayt__pair_min(fx, last), rayt__pair_min(fy, fz));
+        hit |= rayt__pair_le(met.at[k], exit) & (0x000f000fu << 4 * k);
     }
-    met.children &= met.all;
+    met.one = __int_as_float(0x7f000000 - all); /* 1 / all */
+    met.children = hit & b.w;
+    met.spheres = hit & b.z;
+    return met;
+}
+
+/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
+   of a float. */
+static __device__ __forceinline__ unsigned rayt__least(const rayt__met *met, unsigned children)
+{
+    const unsigned none = 0x7c007c00u; /* infinity */
+    unsigned even = children << 4; /* bits 4 k + 3 become signs of bytes, and these whole halves */
+    unsigned a = rayt__bytes(even, 0xaa88), b = rayt__bytes(children, 0xaa88);
+    unsigned c = rayt__bytes(even, 0xbb99), d = rayt__bytes(children, 0xbb99);
+    a = (met->at[0] & a) | (none & ~a);
+    b = (met->at[1] & b) | (none & ~b);
+    c = (met->at[2] & c) | (none & ~c);
+    d = (met->at[3] & d) | (none & ~d);
+    a = rayt__pair_min(rayt__pair_min(a, b), rayt__pair_min(c, d));
+    a = rayt__pair_min(a, a >> 16);
+    return rayt__bits_of(rayt__low_half(a) * met->one + met->begin) & 0xffff0000u;
+}
+#else
+/* The same in single precision. at[k]: where the ray enters the box of child k. */
+static __host__ __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node,
+                                                                const rayt_unit_ray *ray,
+                                                                float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    float step_x = rayt__step_of(a.w, 0) * RAYT__UNIT * ray->ix;
+    float step_y = rayt__step_of(a.w, 1) * RAYT__UNIT * ray->iy;
+    float step_z = rayt__step_of(a.w, 2) * RAYT__UNIT * ray->iz;
+    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix;
+    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy;
+    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz;
+    float later_x = base_x + fabsf(base_x) * RAYT__LONGER;
+    float later_y = base_y + fabsf(base_y) * RAYT__LONGER;
+    float later_z = base_z + fabsf(base_z) * RAYT__LONGER;
+    bool x = ray->ix < 0, y = ray->iy < 0, z = ray->iz < 0;
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0, 0, 0, 0, 0}};
+    RAYT__UNROLL
+    for (int k = 0; k < RAYT__WIDTH; k++) {
+        float low_x = rayt__plane(c.x, c.y, k), high_x = rayt__plane(d.z, d.w, k);
+        float low_y = rayt__plane(c.z, c.w, k), high_y = rayt__plane(e.x, e.y, k);
+        float low_z = rayt__plane(d.x, d.y, k), high_z = rayt__plane(e.z, e.w, k);
+        float enter = (x ? high_x : low_x) * step_x + base_x;
+        float exit = (x ? low_x : high_x) * step_x + later_x;
+        enter = fmaxf(enter, (y ? high_y : low_y) * step_y + base_y);
+        exit = fminf(exit, (y ? low_y : high_y) * step_y + later_y);
+        enter = fmaxf(enter, (z ? high_z : low_z) * step_z + base_z);
+        exit = fminf(exit, (z ? low_z : high_z) * step_z + later_z);
+        met.at[k] = fmaxf(enter, ray->t_min);
+        if (met.at[k] <= fminf(exit, most)) met.spheres |= 15u << 4 * k;
+    }
+    met.children = met.spheres & b.w;
     met.spheres &= b.z;
     return met;
 }
 
-/* How far beyond the nearer plane of a box a point is on one axis; 0 inside. */
-static __host__ __device__ __forceinline__ float rayt__beyond(rayt__axis axis, unsigned low,
-                                                              unsigned high, int k, unsigned plane)
+static __host__ __device__ __forceinline__ unsigned rayt__least(const rayt__met *met,
+                                                                unsigned children)
 {
-    float gap = fmaxf(rayt__plane(low, k, plane) * axis.scale + axis.enter,
-                      -(rayt__plane(high, k, plane) * axis.scale + axis.exit));
-    return fmaxf(gap, 0);
+    float least = 3e38f;
+    RAYT__UNROLL
+    for (int k = 0; k < RAYT__WIDTH; k++)
+        if (children >> (4 * k + 3) & 1) least = fminf(least, met->at[k]);
+    return rayt__bits_of(least) & 0xffff0000u;
+}
+#endif
+
+/* How far a point is beyond the nearer plane of a box on one axis; 0 inside. */
+static __host__ __device__ __forceinline__ float rayt__beyond(float low, float high)
+{
+    return fmaxf(fmaxf(low, -high), 0);
 }
 
-/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it,
-   a little longer. With an inverse direction of 1, planes are distances from the point. The 2^-6 s
-   of a plane are more than the 2^-38 that rayt_outside takes as 0. */
+/* The children of a node whose boxes come within a radius of a point; `reach` is rayt_reach of it, a
+   little longer. Distances are in units of 1. What rayt_outside takes as 0, 2^-38, is less than the
+   5/8 of a step. */
 static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *node, float4 point,
                                                                 float reach)
 {
     uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
     uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    rayt__axis x = rayt__axis_of(a.x, a.w, point.x, 1);
-    rayt__axis y = rayt__axis_of(a.y, a.w >> 8, point.y, 1);
-    rayt__axis z = rayt__axis_of(a.z, a.w >> 16, point.z, 1);
-    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y};
+    float x = rayt__float_of(a.x) - point.x, step_x = rayt__step_of(a.w, 0) * RAYT__UNIT;
+    float y = rayt__float_of(a.y) - point.y, step_y = rayt__step_of(a.w, 1) * RAYT__UNIT;
+    float z = rayt__float_of(a.z) - point.z, step_z = rayt__step_of(a.w, 2) * RAYT__UNIT;
+    rayt__met met = {};
     RAYT__UNROLL
-    for (int half = 0; half < 2; half++) {
-        RAYT__UNROLL
-        for (int k = 0; k < 4; k++) {
-            float gx = rayt__beyond(x, half ? c.y : c.x, half ? d.w : d.z, k, b.w);
-            float gy = rayt__beyond(y, half ? c.w : c.z, half ? e.y : e.x, k, b.w);
-            float gz = rayt__beyond(z, half ? d.y : d.x, half ? e.w : e.z, k, b.w);
-            if (gx * gx + gy * gy + gz * gz <= reach) {
-                met.children |= 1u << (4 * half + k);
-                met.spheres |= 15u << 4 * (4 * half + k);
-            }
-        }
+    for (int k = 0; k < RAYT__WIDTH; k++) {
+        float gx = rayt__beyond(rayt__plane(c.x, c.y, k) * step_x + x,
+                                rayt__plane(d.z, d.w, k) * step_x + x);
+        float gy = rayt__beyond(rayt__plane(c.z, c.w, k) * step_y + y,
+                                rayt__plane(e.x, e.y, k) * step_y + y);
+        float gz = rayt__beyond(rayt__plane(d.x, d.y, k) * step_z + z,
+                                rayt__plane(e.z, e.w, k) * step_z + z);
+        if (gx * gx + gy * gy + gz * gz <= reach) met.spheres |= 15u << 4 * k;
     }
-    met.children &= met.all;
+    met.children = met.spheres & b.w;
     met.spheres &= b.z;
+    met.all = a.w >> 24;
+    met.leaves = b.z;
+    met.node = b.x;
+    met.sphere = b.y;
     return met;
 }
 #endif
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/query.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2196,13 +2409,20 @@ typedef struct rayt__group {
     unsigned first, masks;
 } rayt__group;
 
-/* A mask of children in the order of a ray: bit j ^ octant of it becomes bit j. */
+/* Bits 4 k + 3 of a mask as 8 bits in the order of a ray: bit k ^ octant for child k. The selector
+   moves bytes, which are pairs of children; PRMT has it as an index for each. */
 static __host__ __device__ __forceinline__ unsigned rayt__in_order(unsigned mask, unsigned octant)
 {
-    if (octant & 1) mask = (mask & 0x55u) << 1 | (mask >> 1 & 0x55u);
-    if (octant & 2) mask = (mask & 0x33u) << 2 | (mask >> 2 & 0x33u);
-    if (octant & 4) mask = (mask & 0x0fu) << 4 | (mask >> 4 & 0x0fu);
-    return mask;
+#ifdef __CUDA_ARCH__
+    mask = __byte_perm(mask, 0, 0x3210u ^ (octant >> 1) * 0x1111u);
+#else
+    if (octant & 2) mask = (mask & 0x00ff00ffu) << 8 | (mask >> 8 & 0x00ff00ffu);
+    if (octant & 4) mask = mask << 16 | mask >> 16;
+#endif
+    unsigned shift = (octant & 1) * 4;
+    mask = (mask & 0x08080808u) << shift | (mask & 0x80808080u) >> shift;
+    mask = (mask >> 3 | mask >> 6) & 0x03030303u;
+    return mask * 0x01041040u >> 24; /* four pairs of bits, side by side */
 }
 
 /* Takes the next child from a group that has one; returns its node. */
@@ -2219,65 +2439,163 @@ static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group gro
     return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
-/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
-   of a float. */
-static __host__ __device__ __forceinline__ unsigned rayt__least(const float *at, unsigned children)
+/* What a walk does next. */
+enum { RAYT__ENDED = 0, RAYT__SEES_NODE, RAYT__SEES_BALL, RAYT__HITS_BALL, RAYT__TURNS };
+
+/* A ray on its way through a tree. */
+typedef struct rayt__walk {
+    rayt_unit_ray ray; /* t_min and inverses in units of walks; t_max: of the best hit so far */
+    int stage, found;  /* found: the sphere, or -1 */
+    rayt__group group; /* the children of the last node that are still to be seen */
+    int levels;        /* of waiting groups */
+    unsigned octant, node;
+    unsigned spheres, leaves, sphere; /* of the last node, as rayt__met has them */
+    unsigned place;                   /* of the ball that the ray's line passes through */
+    float b, discriminant;
+} rayt__walk;
+
+/* Begins a walk, or none, if the ray cannot hit or none is wanted. */
+static __host__ __device__ __forceinline__ void rayt__begin_walk(rayt__walk *walk,
+                                                                 rayt_unit_ray ray, bool wanted)
 {
-    float least = 3e38f;
-    RAYT__UNROLL
-    for (int k = 0; k < RAYT__WIDTH; k++)
-        if (children >> k & 1) least = fminf(least, at[k]);
-    return rayt__bits_of(least) & 0xffff0000u;
+    walk->stage = wanted && ray.t_max >= 0 ? RAYT__SEES_NODE : RAYT__ENDED;
+    walk->octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
+    ray.ix *= RAYT__UNIT;
+    ray.iy *= RAYT__UNIT;
+    ray.iz *= RAYT__UNIT;
+    ray.t_min *= RAYT__UNIT;
+    walk->ray = ray;
+    walk->found = -1;
+    walk->group.masks = 0;
+    walk->levels = 0;
+    walk->node = 0;
+}
+
+/* How far a walk goes, in units of walks: 2^-19 of the distance beyond the best hit. */
+static __host__ __device__ __forceinline__ float rayt__most(const rayt__walk *walk)
+{
+    return walk->ray.t_max * ((1 + RAYT__LONGER) * RAYT__UNIT);
+}
+
+/* A node: which of its spheres and children the ray meets. */
+static __host__ __device__ __forceinline__ void rayt__see_node(rayt__tree_view tree,
+                                                               rayt__walk *walk,
+                                                               rayt__group *waiting)
+{
+    rayt__met met = rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
+    walk->spheres = met.spheres;
+    walk->leaves = met.leaves;
+    walk->sphere = met.sphere;
+    walk->stage = met.spheres != 0 ? RAYT__SEES_BALL : RAYT__TURNS;
+    walk->node = 0; /* the root is nobody's child: turn back */
+    if (met.children == 0) return;
+    if ((walk->group.masks & 255) != 0) waiting[walk->levels++] = walk->group;
+    unsigned order = rayt__in_order(met.children, walk->octant), rest = order & (order - 1);
+    unsigned child = (unsigned)rayt__lowest(order) ^ walk->octant;
+    walk->group.first = met.node;
+    walk->group.masks = met.all << 8 | rest;
+    if (rest != 0) walk->group.masks |= rayt__least(&met, met.children & ~(8u << 4 * child));
+    walk->node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
+}
+
+/* The next sphere: does the ray's line pass through it? */
+static __host__ __device__ __forceinline__ void rayt__see_ball(rayt__tree_view tree,
+                                                               rayt__walk *walk)
+{
+    walk->place = rayt__next_sphere(&walk->spheres, walk->leaves, walk->sphere);
+    float4 ball = rayt__load_ball(tree.balls + walk->place);
+    if (rayt_passes(walk->ray, ball, &walk->b, &walk->discriminant)) {
+        walk->stage = RAYT__HITS_BALL;
+    } else if (walk->spheres == 0) {
+        walk->stage = RAYT__TURNS;
+    }
+}
+
+/* The sphere that has been passed through: is that a hit, and the best one? */
+static __host__ __device__ __forceinline__ void rayt__hit_ball(rayt__tree_view tree,
+                                                               rayt__walk *walk, bool any)
+{
+    rayt_unit_ray ray = walk->ray;
+    float t;
+    ray.ix *= 1 / RAYT__UNIT;
+    ray.iy *= 1 / RAYT__UNIT;
+    ray.iz *= 1 / RAYT__UNIT;
+    ray.t_min *= 1 / RAYT__UNIT;
+    float4 ball = rayt__load_ball(tree.balls + walk->place);
+    walk->stage = walk->spheres != 0 ? RAYT__SEES_BALL : RAYT__TURNS;
+    if (!rayt_root(ray, ball, walk->b, walk->discriminant, &t)) return;
+    int index = tree.indices[walk->place];
+    if (!rayt_before(t, index, ray.t_max, walk->found)) return;
+    walk->ray.t_max = t;
+    walk->found = index;
+    if (any) walk->stage = RAYT__ENDED;
+}
+
+/* On to the first child of the last node, or back to what is waiting. */
+static __host__ __device__ __forceinline__ void rayt__turn_to(rayt__walk *walk,
+                                                              const rayt__group *waiting)
+{
+    walk->stage = RAYT__SEES_NODE;
+    if (walk->node != 0) return;
+    rayt__group group = walk->group;
+    float most = rayt__most(walk);
+    while (!rayt__worthwhile(group, most) && walk->levels > 0) group = waiting[--walk->levels];
+    if (rayt__worthwhile(group, most)) {
+        walk->node = rayt__next(&group, walk->octant);
+    } else {
+        walk->stage = RAYT__ENDED;
+    }
+    walk->group = group;
 }
 
 /* The nearest sphere that the ray hits, or with `any` whichever is found first: its index, and in *t
-   the distance. -1 for none. The same for a tree of the device on the device, and of the host on the
-   host. */
+   the distance. -1 for none. */
 static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_view tree,
                                                                   rayt_unit_ray ray, bool any,
                                                                   float *t)
 {
-    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
-    unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
-    unsigned node = 0;
-    int levels = 0, found = -1;
-    float most = ray.t_max + ray.t_max * RAYT__LONGER;
-    if (ray.t_max < 0) return -1;
-    for (;;) {
-        const uint4 *here = tree.nodes + (size_t)node * 5;
-        float at[RAYT__WIDTH];
-        rayt__met met = rayt__meet(here, &ray, most, at);
-        while (met.spheres != 0) {
-            unsigned place = rayt__next_sphere(&met);
-            float4 ball = rayt__load_ball(tree.balls + place);
-            float b, discriminant, hit;
-            if (!rayt_passes(ray, ball, &b, &discriminant)) continue;
-            if (!rayt_root(ray, ball, b, discriminant, &hit)) continue;
-            int index = tree.indices[place];
-            if (!rayt_before(hit, index, ray.t_max, found)) continue;
-            ray.t_max = hit;
-            most = hit + hit * RAYT__LONGER;
-            found = index;
-            if (any) break;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    rayt__begin_walk(&walk, ray, true);
+    while (walk.stage != RAYT__ENDED) {
+        rayt__see_node(tree, &walk, waiting);
+        while (walk.stage == RAYT__SEES_BALL) {
+            rayt__see_ball(tree, &walk);
+            if (walk.stage == RAYT__HITS_BALL) rayt__hit_ball(tree, &walk, any);
         }
-        if (any && found >= 0) break;
-        if (met.children != 0) {
-            if ((group.masks & 255) != 0) waiting[levels++] = group;
-            unsigned order = rayt__in_order(met.children, octant);
-            unsigned child = (unsigned)rayt__lowest(order) ^ octant;
-            group.first = met.node;
-            group.masks = met.all << 8 | (order & (order - 1));
-            if ((order & (order - 1)) != 0)
-                group.masks |= rayt__least(at, met.children & ~(1u << child));
-            node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
-            continue;
-        }
-        while (!rayt__worthwhile(group, most) && levels > 0) group = waiting[--levels];
-        if (!rayt__worthwhile(group, most)) break;
-        node = rayt__next(&group, octant);
+        if (walk.stage == RAYT__TURNS) rayt__turn_to(&walk, waiting);
     }
-    *t = ray.t_max;
-    return found;
+    *t = walk.ray.t_max;
+    return walk.found;
+}
+
+/* Walks on, a warp together, until `enough` of its walks have ended, or all. Rays of a warp go their
+   own ways, and where they disagree lanes wait. So each round takes one node for all that are ready
+   for one, and then spheres only as long as a quarter of these lanes have some: a sphere takes a sixth
+   of the time of a node. For the rare hits it is the same. The others keep theirs for later rounds. */
+static __device__ __forceinline__ void rayt__walk_on(rayt__tree_view tree, rayt__walk *walk,
+                                                     rayt__group *waiting, bool any, int enough)
+{
+    for (;;) {
+        if (walk->stage == RAYT__TURNS) rayt__turn_to(walk, waiting);
+        __syncwarp();
+        if (walk->stage == RAYT__SEES_NODE) rayt__see_node(tree, walk, waiting);
+        __syncwarp();
+        int turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        while (balls > 0 && 3 * balls >= turns) {
+            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
+            __syncwarp();
+            balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        }
+        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
+        turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        if (hits > 0 && 3 * hits >= turns && walk->stage == RAYT__HITS_BALL)
+            rayt__hit_ball(tree, walk, any);
+        __syncwarp();
+        int ended = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__ENDED));
+        if (ended >= enough || ended == 32) return;
+    }
 }
 
 /* Puts an index into an ascending list that has `count`; the largest falls out if it is full. */
@@ -2310,7 +2628,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
         while (met.spheres != 0) {
-            unsigned place = rayt__next_sphere(&met);
+            unsigned place = rayt__next_sphere(&met.spheres, met.leaves, met.sphere);
             if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
             rayt__insert(list, count, capacity, tree.indices[place]);
             count++;
@@ -2318,7 +2636,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
             group.first = met.node;
-            group.masks = met.all << 8 | met.children;
+            group.masks = met.all << 8 | rayt__in_order(met.children, 0);
         } else if ((group.masks & 255) == 0) {
             if (levels == 0) break;
             group = waiting[--levels];
@@ -2345,7 +2663,9 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
               2014) builds the tree of T. Karras ("Maximizing Parallelism in the Construction of
               BVHs, Octrees, and k-d Trees", HPG 2012) so in one pass
      widen    nodes of 8 children, level by level from the root: of a node's descendants the one with
-              the largest surface is opened, until there are 8. It copies the spheres of leaves, too
+              the largest surface is opened, until there are 8. It copies the spheres of leaves, too.
+              A node's place and those of its descendants follow from its parent, so that the same
+              spheres give the same bytes, whatever runs first, and on the host
 
    A binary node is named by the last sphere of its left half, so that no two have the same name and
    halves need not be stored: node m of [first, last] has the halves [first, m] and [m + 1, last].
@@ -2355,13 +2675,20 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
    instead. Then a child with more than half of a node's spheres is 7 binary levels below it: at most
    78 / 7 such levels, and 30 with halves or less. RAYT__DEPTH is more than 16 + 11 + 30.
 
-   Number of nodes: one that is not the root has at least 5 spheres, hence at least 5 children; then
-   there are at most (count + 3) / 4. */
+   Number of nodes: a child that is a node has at least 4 spheres more than one that is a leaf may
+   have, and a node with 8 children at least 8. So n spheres have at most (n - 8) / 4 nodes below the
+   one that holds them all (rayt__room). A node keeps the first of this room for its own children, and
+   gives each of these its part of the rest. Spheres go likewise: those of leaves are the first. */
 enum {
     RAYT__CODE_BITS = 48,
     RAYT__CELLS = 65535, /* cells 0 .. 65534: no code is that of spheres which are left out */
     RAYT__AREA_LEVELS = 16,
+    RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
+    RAYT__WIDEN_NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH, /* at a time */
+    RAYT__FEW = 4096, /* up to so many spheres are sorted by comparing all with all */
+    RAYT__FEW_THREADS = 1024,
+    RAYT__PASSES = RAYT__CODE_BITS / 8,
 };
 #define RAYT__LEFT_OUT 0xffffffffffffull
 
@@ -2377,10 +2704,16 @@ typedef struct RAYT_ALIGN rayt__pair {
     int right;
 } rayt__pair;
 
-/* A part of the sorted spheres; `name` is that of the binary node, unless it is one sphere. */
-typedef struct RAYT_ALIGN rayt__range {
-    int first, last, name;
-} rayt__range;
+/* A node to be: which of the sorted spheres it has, the name of their binary node (unless it is one
+   sphere), where the node goes, and where the nodes and the spheres below it begin. */
+typedef struct RAYT_ALIGN rayt__task {
+    int first, last, name, node;
+    int room, sphere, level, unused;
+} rayt__task;
+
+/* Where in `queue` stands how many tasks are taken, how many there are but for the root, and how many
+   are yet to be done, less 1. They are far apart, so that each is in another slice of L2. */
+enum rayt__queue { RAYT__TAKEN = 0, RAYT__TAIL = 64, RAYT__OPEN = 128, RAYT__QUEUE = 192 };
 
 /* All that a build has in memory. */
 typedef struct rayt__build {
@@ -2388,10 +2721,13 @@ typedef struct rayt__build {
     unsigned long long *keys; /* sorted */
     int *order;               /* of the spheres, by their keys */
     rayt__pair *pairs;
-    int *meetings;       /* for each pair the far end of the half that was ready first; -1 */
-    rayt__range *ranges; /* for each node */
-    unsigned *bounds;    /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
-    int *levels;         /* nodes in each level, and after RAYT__DEPTH + 1: spheres in leaves */
+    unsigned long long
+        *meetings; /* for each pair, of the half that was ready first: end + 1, name */
+    rayt__task *tasks;
+    unsigned *bounds; /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    unsigned *totals; /* how many keys have each digit, for each pass of the sort */
+    int *queue;       /* counters of the queue of tasks; rayt__queue */
+    int *flags;       /* of each task: is it there? */
     uint4 *nodes;
     float4 *balls;
     int *indices;
@@ -2435,7 +2771,7 @@ static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, flo
 }
 
 /* The code of a ball in the box of all centres. Here and where the widest is opened rounding is
-   written out, so that every device and the host make the same tree, but for the order of nodes. */
+   written out, so that every device and the host make the same tree. */
 static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
 {
     if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
@@ -2479,164 +2815,94 @@ static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt_
     return box;
 }
 
-static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box)
+static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box,
+                                                               int left, int right)
 {
-    pair->low_x = box.low_x;
-    pair->low_y = box.low_y;
-    pair->low_z = box.low_z;
-    pair->high_x = box.high_x;
-    pair->high_y = box.high_y;
-    pair->high_z = box.high_z;
+    rayt__pair whole = {box.low_x,  box.low_y,  box.low_z,  left,
+                        box.high_x, box.high_y, box.high_z, right};
+    *pair = whole;
 }
 
-/* The children of a node to be. */
-typedef struct rayt__children {
-    rayt__range range[RAYT__WIDTH];
-    rayt__box box[RAYT__WIDTH];
-    int many, nodes, spheres; /* of all; of those that are nodes; spheres of leaves */
-} rayt__children;
-
-static __host__ __device__ __forceinline__ int rayt__size(rayt__range range)
+/* What a range is worth that may be opened: half its surface, or on deep levels its spheres. */
+static __host__ __device__ __forceinline__ float rayt__worth(rayt__box box, int size, int level)
 {
-    return range.last - range.first + 1;
+    float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
+    float z = rayt_sub(box.high_z, box.low_z);
+    if (level >= RAYT__AREA_LEVELS) return (float)size;
+    return rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
 }
 
-/* The children of the node that is to hold a range, on its level. */
-static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build *build,
-                                                              rayt__range range, int level,
-                                                              rayt__children *c)
+/* How far a box lies to the high side of another on each axis; and how deep in an octant that is. */
+static __host__ __device__ __forceinline__ float3 rayt__lean(rayt__box box, rayt__box all)
 {
-    c->many = range.first <= range.last;
-    c->range[0] = range;
-    if (c->many) c->box[0] = rayt__range_box(build, range.first, range.last, range.name);
-    while (c->many < RAYT__WIDTH) {
-        int widest = -1;
-        float most = -1;
-        for (int k = 0; k < c->many; k++) {
-            int size = rayt__size(c->range[k]);
-            rayt__box box = c->box[k];
-            float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
-            float z = rayt_sub(box.high_z, box.low_z), worth = (float)size;
-            if (level < RAYT__AREA_LEVELS)
-                worth = rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
-            if (size == 1 || worth <= most) continue;
-            most = worth;
-            widest = k;
-        }
-        if (widest < 0) break;
-        rayt__range whole = c->range[widest];
-        const rayt__pair *pair = &build->pairs[whole.name];
-        rayt__range left = {whole.first, whole.name, pair->left};
-        rayt__range right = {whole.name + 1, whole.last, pair->right};
-        c->range[widest] = left;
-        c->box[widest] = rayt__range_box(build, left.first, left.last, left.name);
-        c->range[c->many] = right;
-        c->box[c->many] = rayt__range_box(build, right.first, right.last, right.name);
-        c->many++;
+    return make_float3((box.low_x - all.low_x) - (all.high_x - box.high_x),
+                       (box.low_y - all.low_y) - (all.high_y - box.high_y),
+                       (box.low_z - all.low_z) - (all.high_z - box.high_z));
+}
+
+/* How deep in the octant of each slot a child lies. */
+static __host__ __device__ __forceinline__ void rayt__depths(float3 lean, float *depths)
+{
+    RAYT__UNROLL
+    for (int slot = 0; slot < RAYT__WIDTH; slot++)
+        depths[slot] = (slot & 1 ? lean.x : -lean.x) + (slot & 2 ? lean.y : -lean.y) +
+                       (slot & 4 ? lean.z : -lean.z);
+}
+
+/* The slot of the largest depth; of equal ones the first. */
+static __host__ __device__ __forceinline__ int rayt__deepest(const float *depths)
+{
+    int best = 0;
+    float most = depths[0];
+    RAYT__UNROLL
+    for (int slot = 1; slot < RAYT__WIDTH; slot++) {
+        if (depths[slot] > most) best = slot;
+        most = fmaxf(depths[slot], most);
     }
-    c->nodes = c->spheres = 0;
-    for (int k = 0; k < c->many; k++) {
-        int size = rayt__size(c->range[k]);
-        if (size > RAYT__LEAF_MOST) {
-            c->nodes++;
-        } else {
-            c->spheres += size;
-        }
-    }
+    return best;
 }
 
-/* at[slot]: the child that is placed there, or -1. Each in turn takes the free slot whose octant it
-   lies deepest in. */
-static __host__ __device__ __forceinline__ void rayt__place(const rayt__children *c, rayt__box all,
-                                                            int *at)
+/* The most nodes that there can be below one with so many spheres. */
+static __host__ __device__ __forceinline__ int rayt__room(int spheres)
 {
-    for (int slot = 0; slot < RAYT__WIDTH; slot++) at[slot] = -1;
-    for (int k = 0; k < c->many; k++) {
-        rayt__box box = c->box[k];
-        float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
-        float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
-        int best = -1;
-        for (int slot = 0; slot < RAYT__WIDTH; slot++) {
-            float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
-            if (at[slot] >= 0 || (best >= 0 && depth <= most)) continue;
-            most = depth;
-            best = slot;
-        }
-        at[best] = k;
-    }
+    return spheres < 8 ? 0 : (spheres - 8) / 4;
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
-   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
-static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
+/* The exponent, biased by 127, of a grid for what lies between two planes: more than 1 / 252 of that,
+   so that 255 steps reach from its origin over the highest plane. The width of a box around a sphere
+   is at least 2^-19, so that no step is near to a subnormal number. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponent(float low, float high)
 {
-    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
+    float width = high - low + fabsf(low) * 4.76837158203125e-7f; /* 2^-21: see rayt__origin */
+    return (rayt__bits_of(width * (1 / 252.0f)) >> 23) + 1;
 }
 
-/* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
+/* The origin of the grid, a step or more below the lowest plane: by 2^-22 more than rounding takes. */
+static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigned e)
+{
+    return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
+                                                                    unsigned z)
+{
+    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+}
+
+/* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
+   spare. 2^-22 covers the rounding of differences. */
 static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
                                                                    unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)floorf(steps * 0.9999997615814209f);
+    return (unsigned)floorf(steps * 0.9999997615814209f - 0.625f);
 }
 
 static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane, float origin,
                                                                     unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)ceilf(steps * 1.0000002384185791f);
-}
-
-/* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
-   leaves, from `sphere` on. */
-static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *build, int to,
-                                                            const rayt__children *c, int node,
-                                                            int sphere)
-{
-    unsigned words[RAYT__NODE_WORDS] = {0};
-    rayt__box all = {0, 0, 0, 0, 0, 0};
-    int at[RAYT__WIDTH];
-    for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
-    rayt__place(c, all, at);
-    unsigned ex = rayt__exponent(all.high_x - all.low_x);
-    unsigned ey = rayt__exponent(all.high_y - all.low_y);
-    unsigned ez = rayt__exponent(all.high_z - all.low_z);
-    words[0] = rayt__bits_of(all.low_x);
-    words[1] = rayt__bits_of(all.low_y);
-    words[2] = rayt__bits_of(all.low_z);
-    words[3] = ex | ey << 8 | ez << 16;
-    words[4] = (unsigned)node;
-    words[5] = (unsigned)sphere;
-    words[7] = RAYT__PLANE;
-    int offset = 0;
-    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
-        if (at[slot] < 0) continue;
-        rayt__range range = c->range[at[slot]];
-        rayt__box box = c->box[at[slot]];
-        int word = slot / 4, shift = slot % 4 * 8, size = rayt__size(range);
-        if (size > RAYT__LEAF_MOST) {
-            words[3] |= 1u << (24 + slot);
-            build->ranges[node++] = range;
-        } else {
-            words[6] |= ((1u << size) - 1) << 4 * slot;
-            for (int i = 0; i < size; i++, offset++) {
-                int index = build->order[range.first + i];
-                build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);
-                build->indices[sphere + offset] = index;
-            }
-        }
-        words[8 + word] |= rayt__step_low(box.low_x, all.low_x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, all.low_y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, all.low_z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, all.low_x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, all.low_y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, all.low_z, ez) << shift;
-    }
-    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
-        build->nodes[(size_t)to * 5 + k] =
-            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+    return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
 }
 #endif
 /* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
@@ -2645,50 +2911,41 @@ static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *b
 #define RAYT__PART_SORT
 /* ============================== SORT ========================================================== */
 /* One pass sorts by 8 bits, and keeps the order of equal ones; passes from the lowest bits on sort by
-   all. A block has a tile of 4096 keys, its warps 512 each, in the order in which they lie:
+   all. A pass is one kernel, after A. Adinets and D. Merrill ("Onesweep: A Faster Least Significant
+   Digit Radix Sort for GPUs", 2022). How many keys have each digit is known before, for all passes.
+   A block takes a tile of keys, its warps parts of that, in the order in which they lie:
 
-     count      counts[digit][tile]: how many keys of a tile have the digit
-     offsets    counts[digit][tile]: how many come before in tiles to the left; totals[digit]
+     rank       in a warp, lanes that have the same digit find one another by 8 votes
+     look back  states[tile][digit]: first how many keys of the tile have the digit, then how many of
+                this tile and all before it. A tile adds up those before it until it finds a sum.
      scatter    a key's place: keys of smaller digits + the same digit in tiles to the left
                                 + in warps before + in this warp before
-   A single tile needs scatter alone.
+                Keys go by way of shared memory, so that neighbours are written together.
 
-   In a warp, lanes that have the same digit find one another by 8 votes. Bytes a pass and key: 8
-   read to count, 12 read and 12 written to scatter. What bounds it: the writes, which go to 256
-   places at once. */
-#define RAYT__SORT_THREADS 256
-#define RAYT__SORT_EACH    16 /* keys a thread */
-#define RAYT__SORT_TILE    (RAYT__SORT_THREADS * RAYT__SORT_EACH)
-#define RAYT__DIGITS       256 /* as many as threads */
+   A block waits for the states of tiles before its own. It takes its tile when it begins to run, so
+   that the blocks which it waits for run already. */
+enum {
+    RAYT__SORT_THREADS = 512,
+    RAYT__SORT_EACH = 8, /* keys a thread */
+    RAYT__SORT_TILE = RAYT__SORT_THREADS * RAYT__SORT_EACH,
+    RAYT__SORT_BLOCKS = 2, /* on a multiprocessor, by registers */
+    RAYT__LOOK_BACK = 8,   /* states that are asked for at once */
+    RAYT__DIGITS = 256,    /* at most as many as threads */
+};
 
 typedef struct rayt__sort_job {
     const unsigned long long *keys;
-    const int *values;
+    const int *values; /* NULL: 0, 1, 2, .. */
     unsigned long long *sorted_keys;
     int *sorted_values;
-    int *counts; /* a row of `tiles` for each digit */
-    int *totals;
-    int count, tiles;
+    const unsigned *totals; /* of each digit */
+    unsigned *states;       /* 256 for each tile, and after those the tiles taken; begin as 0 */
+    int count, tiles, shift;
 } rayt__sort_job;
 
-static __device__ __forceinline__ int rayt__digit(unsigned long long key, int shift)
+static __host__ __device__ __forceinline__ int rayt__digit(unsigned long long key, int shift)
 {
     return (int)(key >> shift & (RAYT__DIGITS - 1));
-}
-
-RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
-    rayt_sort_count(rayt__sort_job sort, int shift)
-{
-    __shared__ int counts[RAYT__DIGITS];
-    int thread = (int)threadIdx.x, tile = (int)blockIdx.x;
-    counts[thread] = 0;
-    __syncthreads();
-    for (int k = 0; k < RAYT__SORT_EACH; k++) {
-        int i = tile * RAYT__SORT_TILE + k * RAYT__SORT_THREADS + thread;
-        if (i < sort.count) atomicAdd(&counts[rayt__digit(sort.keys[i], shift)], 1);
-    }
-    __syncthreads();
-    sort.counts[(size_t)thread * sort.tiles + tile] = counts[thread];
 }
 
 /* The sum of what this lane and those before it in the warp have; all lanes take part. */
@@ -2702,69 +2959,118 @@ static __device__ __forceinline__ int rayt__warp_sum(int own)
     return own;
 }
 
-/* One warp a digit. */
-RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS) rayt_sort_offsets(rayt__sort_job sort)
+/* The sum of what threads before this one have; `sums` is shared memory, a number a warp. */
+static __device__ __forceinline__ int rayt__block_sum(int own, int *sums)
 {
-    int digit = (int)(blockIdx.x * RAYT__SORT_THREADS + threadIdx.x) / 32, before = 0;
-    int *row = sort.counts + (size_t)digit * sort.tiles, lane = (int)threadIdx.x % 32;
-    for (int first = 0; first < sort.tiles; first += 32) {
-        int own = first + lane < sort.tiles ? row[first + lane] : 0, upto = rayt__warp_sum(own);
-        if (first + lane < sort.tiles) row[first + lane] = before + upto - own;
-        before += __shfl_sync(0xffffffffu, upto, 31);
-    }
-    if (lane == 0) sort.totals[digit] = before;
+    int warp = (int)threadIdx.x / 32, upto = rayt__warp_sum(own);
+    __syncthreads();
+    if (threadIdx.x % 32 == 31) sums[warp] = upto;
+    __syncthreads();
+    for (int w = 0; w < warp; w++) upto += sums[w];
+    return upto - own;
 }
 
-RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
-    rayt_sort_scatter(rayt__sort_job sort, int shift)
+/* How many keys of the tiles before this one have this thread's digit. A state is 0 until it is
+   written, then a number + 1; bit 31 says that it is a sum of all tiles up to there. */
+static __device__ __forceinline__ unsigned rayt__look_back(const unsigned *states, int tile)
+{
+    const volatile unsigned *digit = states + threadIdx.x; /* others write while this reads */
+    unsigned before = 0;
+    while (tile > 0) {
+        unsigned seen[RAYT__LOOK_BACK];
+#pragma unroll
+        for (int k = 0; k < RAYT__LOOK_BACK; k++)
+            seen[k] = digit[(tile > k ? tile - 1 - k : 0) * RAYT__DIGITS];
+#pragma unroll
+        for (int k = 0; k < RAYT__LOOK_BACK; k++) {
+            if (seen[k] == 0) break;
+            before += (seen[k] & 0x7fffffffu) - 1;
+            if (seen[k] >> 31) return before;
+            tile--;
+        }
+    }
+    return before;
+}
+
+RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS, RAYT__SORT_BLOCKS)
+    rayt_sort_pass(rayt__sort_job sort)
 {
     enum { WARPS = RAYT__SORT_THREADS / 32, ROUNDS = RAYT__SORT_EACH };
-    __shared__ int places[WARPS][RAYT__DIGITS], sums[WARPS];
+    __shared__ unsigned long long staged[RAYT__SORT_TILE]; /* keys, then values */
+    __shared__ unsigned short places[WARPS][RAYT__DIGITS];
+    __shared__ int to[RAYT__DIGITS], sums[WARPS], taken;
     int thread = (int)threadIdx.x, warp = thread / 32, lane = thread % 32;
-    int begin = (int)blockIdx.x * RAYT__SORT_TILE + warp * (32 * ROUNDS) + lane;
+    int *values = (int *)staged;
+    bool has_digit = thread < RAYT__DIGITS;
+    if (thread == 0) taken = (int)atomicAdd(&sort.states[(size_t)sort.tiles * RAYT__DIGITS], 1u);
+    for (int w = 0; w < WARPS && has_digit; w++) places[w][thread] = 0;
+    __syncthreads();
+    int tile = taken, first = tile * RAYT__SORT_TILE, own = warp * 32 * ROUNDS + lane;
+    int many = sort.count - first < RAYT__SORT_TILE ? sort.count - first : RAYT__SORT_TILE;
     unsigned long long keys[ROUNDS];
-    for (int w = 0; w < WARPS; w++) places[w][thread] = 0;
-    __syncthreads();
+    int ranks[ROUNDS]; /* in the warp, then in the tile, then among all */
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) /* what is beyond the last key comes after all of the tile */
+        keys[k] = own + 32 * k < many ? sort.keys[first + own + 32 * k] : ~0ull;
 #pragma unroll
     for (int k = 0; k < ROUNDS; k++) {
-        int i = begin + 32 * k;
-        keys[k] = i < sort.count ? sort.keys[i] : 0;
-        if (i < sort.count) atomicAdd(&places[warp][rayt__digit(keys[k], shift)], 1);
-    }
-    __syncthreads();
-    int total = 0, tiles_before = 0; /* a digit for each thread */
-    for (int w = 0; w < WARPS; w++) total += places[w][thread];
-    if (sort.tiles > 1) {
-        total = sort.totals[thread];
-        tiles_before = sort.counts[(size_t)thread * sort.tiles + blockIdx.x];
-    }
-    int place = rayt__warp_sum(total);
-    if (lane == 31) sums[warp] = place;
-    __syncthreads();
-    for (int w = 0; w < warp; w++) place += sums[w];
-    place += tiles_before - total;
-    for (int w = 0; w < WARPS; w++) {
-        int many = places[w][thread];
-        places[w][thread] = place;
-        place += many;
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < ROUNDS; k++) {
-        int i = begin + 32 * k, digit = rayt__digit(keys[k], shift);
-        unsigned same = __ballot_sync(0xffffffffu, i < sort.count);
+        int digit = rayt__digit(keys[k], sort.shift);
+        unsigned same = 0xffffffffu;
         for (int bit = 1; bit < RAYT__DIGITS; bit *= 2) {
             unsigned votes = __ballot_sync(0xffffffffu, digit & bit);
             same &= digit & bit ? votes : ~votes;
         }
-        int before = __popc(same & ((1u << lane) - 1)), to = places[warp][digit] + before;
+        int before = __popc(same & ((1u << lane) - 1)), begin = places[warp][digit];
         __syncwarp();
-        if (i < sort.count) {
-            sort.sorted_keys[to] = keys[k];
-            sort.sorted_values[to] = sort.values[i];
-            if (before == 0) places[warp][digit] += __popc(same);
+        if (before == 0) places[warp][digit] = (unsigned short)(begin + __popc(same));
+        __syncwarp();
+        ranks[k] = begin + before;
+    }
+    __syncthreads();
+    int total = 0;
+    unsigned *state = &sort.states[(size_t)tile * RAYT__DIGITS + thread], before = 0;
+    if (has_digit) {
+        for (int w = 0; w < WARPS; w++) total += places[w][thread];
+        if (tile > 0) atomicExch(state, (unsigned)total + 1);
+    }
+    int place = rayt__block_sum(total, sums);
+    int smaller = rayt__block_sum(has_digit ? (int)sort.totals[thread] : 0, sums);
+    if (has_digit) {
+        for (int w = 0, next = place; w < WARPS; w++) {
+            int here = places[w][thread];
+            places[w][thread] = (unsigned short)next;
+            next += here;
         }
-        __syncwarp();
+        before = rayt__look_back(sort.states, tile);
+        atomicExch(state, (before + (unsigned)total + 1) | 0x80000000u);
+        to[thread] = smaller + (int)before - place;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        ranks[k] += places[warp][rayt__digit(keys[k], sort.shift)];
+        staged[ranks[k]] = keys[k];
+    }
+    __syncthreads();
+    int goals[ROUNDS];
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = k * RAYT__SORT_THREADS + thread;
+        unsigned long long key = staged[i];
+        goals[k] = to[rayt__digit(key, sort.shift)] + i;
+        if (i < many) sort.sorted_keys[goals[k]] = key;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = own + 32 * k;
+        if (i < many) values[ranks[k]] = sort.values == NULL ? first + i : sort.values[first + i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROUNDS; k++) {
+        int i = k * RAYT__SORT_THREADS + thread;
+        if (i < many) sort.sorted_values[goals[k]] = values[i];
     }
 }
 #endif
@@ -2775,26 +3081,26 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS)
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
 /* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. `build.bounds` and `build.meetings` begin as 0 and -1. */
+   each kernel moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
 
-/* 16 of each 32 bytes of a sphere are read. */
-RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
+/* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
+   `most`, shared memory that begins as 0. */
+static __device__ __forceinline__ void rayt__measure(const rayt__build *build, int first, int step,
+                                                     unsigned *most)
 {
-    __shared__ unsigned most[7];
     unsigned own[7] = {0, 0, 0, 0, 0, 0, 0};
-    if (threadIdx.x < 7) most[threadIdx.x] = 0;
-    __syncthreads();
-    for (int i = blockIdx.x * 256 + threadIdx.x; i < build.count; i += gridDim.x * 256) {
-        float4 ball = rayt__ball_of(build.spheres, i);
-        if (!rayt_solid(ball)) continue;
-        unsigned x = rayt__sort_key(ball.x), y = rayt__sort_key(ball.y), z = rayt__sort_key(ball.z);
-        own[0] = x > own[0] ? x : own[0];
-        own[1] = y > own[1] ? y : own[1];
-        own[2] = z > own[2] ? z : own[2];
-        own[3] = ~x > own[3] ? ~x : own[3];
-        own[4] = ~y > own[4] ? ~y : own[4];
-        own[5] = ~z > own[5] ? ~z : own[5];
-        own[6]++;
+#pragma unroll 4
+    for (int i = first; i < build->count; i += step) { /* no branch: four loads are under way */
+        float4 ball = rayt__ball_of(build->spheres, i);
+        bool solid = rayt_solid(ball);
+        unsigned keys[3] = {rayt__sort_key(ball.x), rayt__sort_key(ball.y), rayt__sort_key(ball.z)};
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            unsigned high = solid ? keys[k] : 0, low = solid ? ~keys[k] : 0;
+            own[k] = high > own[k] ? high : own[k];
+            own[3 + k] = low > own[3 + k] ? low : own[3 + k];
+        }
+        own[6] += solid;
     }
 #pragma unroll
     for (int k = 0; k < 7; k++) {
@@ -2811,107 +3117,428 @@ RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
         }
     }
     __syncthreads();
+}
+
+static __device__ __forceinline__ rayt__box rayt__measured(const unsigned *bounds)
+{
+    rayt__box all = {rayt__from_sort_key(~bounds[3]), rayt__from_sort_key(~bounds[4]),
+                     rayt__from_sort_key(~bounds[5]), rayt__from_sort_key(bounds[0]),
+                     rayt__from_sort_key(bounds[1]),  rayt__from_sort_key(bounds[2])};
+    return all;
+}
+
+/* Bounds, codes and SORT of up to RAYT__FEW spheres, and the zeros that other kernels need. A block
+   sorts 32 spheres: the place of each is how many of all have a lower code, or the same code and a
+   lower index. Each block needs all codes for that. */
+RAYT_KERNEL void __launch_bounds__(RAYT__FEW_THREADS) rayt_tree_few(rayt__build build)
+{
+    __shared__ unsigned long long words[RAYT__FEW]; /* code and index: no two are equal */
+    __shared__ unsigned most[8];
+    __shared__ int places[32];
+    int thread = (int)threadIdx.x, lane = thread % 32, own = (int)blockIdx.x * 32 + lane;
+    if (thread < 8) most[thread] = 0;
+    if (thread < 32) places[thread] = 0;
+    __syncthreads();
+    rayt__measure(&build, thread, RAYT__FEW_THREADS, most);
+    rayt__box all = rayt__measured(most);
+    if (blockIdx.x == 0) {
+        if (thread < 8) build.bounds[thread] = most[thread];
+        if (thread < RAYT__QUEUE) build.queue[thread] = 0;
+    }
+    for (int i = thread; i < build.count; i += RAYT__FEW_THREADS)
+        words[i] = rayt__code(rayt__ball_of(build.spheres, i), all) * RAYT__FEW | (unsigned)i;
+    __syncthreads();
+    unsigned long long word = own < build.count ? words[own] : 0;
+    int lower = 0;
+#pragma unroll 4
+    for (int i = thread / 32; i < build.count; i += RAYT__FEW_THREADS / 32)
+        lower += words[i] < word;
+    atomicAdd(&places[lane], lower);
+    __syncthreads();
+    if (thread >= 32 || own >= build.count) return;
+    build.keys[places[lane]] = word / RAYT__FEW;
+    build.order[places[lane]] = own;
+    build.meetings[own] = 0;
+    if (own < (build.count + 3) / 4) build.flags[own] = 0;
+}
+
+/* 16 of each 32 bytes of a sphere are read. */
+RAYT_KERNEL void __launch_bounds__(256) rayt_tree_bounds(rayt__build build)
+{
+    __shared__ unsigned most[7];
+    if (threadIdx.x < 7) most[threadIdx.x] = 0;
+    __syncthreads();
+    rayt__measure(&build, (int)(blockIdx.x * 256 + threadIdx.x), (int)gridDim.x * 256, most);
     if (threadIdx.x < 6) atomicMax(&build.bounds[threadIdx.x], most[threadIdx.x]);
     if (threadIdx.x == 6) atomicAdd(&build.bounds[6], most[6]);
 }
 
-/* 16 bytes read, 12 written. */
-RAYT_KERNEL void __launch_bounds__(256) rayt_tree_codes(rayt__build build)
+/* 16 of each 32 bytes read, 8 written. */
+RAYT_KERNEL void __launch_bounds__(RAYT__DIGITS) rayt_tree_codes(rayt__build build)
 {
-    int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= build.count) return;
-    rayt__box all = {rayt__from_sort_key(~build.bounds[3]), rayt__from_sort_key(~build.bounds[4]),
-                     rayt__from_sort_key(~build.bounds[5]), rayt__from_sort_key(build.bounds[0]),
-                     rayt__from_sort_key(build.bounds[1]),  rayt__from_sort_key(build.bounds[2])};
-    build.keys[i] = rayt__code(rayt__ball_of(build.spheres, i), all);
-    build.order[i] = i;
+    __shared__ unsigned counts[RAYT__PASSES][RAYT__DIGITS];
+    int thread = (int)threadIdx.x;
+    for (int pass = 0; pass < RAYT__PASSES; pass++) counts[pass][thread] = 0;
+    rayt__box all = rayt__measured(build.bounds);
+    __syncthreads();
+#pragma unroll 4
+    for (int i = blockIdx.x * RAYT__DIGITS + thread; i < build.count;
+         i += gridDim.x * RAYT__DIGITS) {
+        unsigned long long key = rayt__code(rayt__ball_of(build.spheres, i), all);
+        build.keys[i] = key;
+        for (int pass = 0; pass < RAYT__PASSES; pass++)
+            atomicAdd(&counts[pass][rayt__digit(key, 8 * pass)], 1u);
+    }
+    __syncthreads();
+    for (int pass = 0; pass < RAYT__PASSES; pass++)
+        if (counts[pass][thread] > 0)
+            atomicAdd(&build.totals[pass * RAYT__DIGITS + thread], counts[pass][thread]);
 }
 
-/* A thread climbs from a leaf. Where two meet, the first leaves its end of the range and ends; the
-   second goes on with the whole. 32 bytes written and read a pair, and 8 for the meeting. What
-   bounds it: the latency of a climb, whose every step waits for the memory that both share. */
-RAYT_KERNEL void __launch_bounds__(256) rayt_tree_merge(rayt__build build)
+/* The difference between leaf i and the next one; at either end of all more than any. */
+static __device__ __forceinline__ unsigned long long rayt__difference_at(const rayt__build *build,
+                                                                         int i)
 {
-    int i = blockIdx.x * 256 + threadIdx.x, count = (int)build.bounds[6];
-    if (i >= count) return;
-    int first = i, last = i, name = i;
-    rayt__box box = rayt__range_box(&build, i, i, i);
-    while (last - first + 1 < count) {
-        bool left = rayt__is_left(build.keys, count, first, last);
-        int parent = left ? last : first - 1;
-        rayt__pair *pair = &build.pairs[parent];
-        if (left) {
-            pair->left = name;
-        } else {
-            pair->right = name;
+    return i >= 0 && i < (int)build->bounds[6] - 1 ? rayt__difference(build->keys, i) : ~0ull;
+}
+
+/* A thread begins with a leaf. In a block halves meet in shared memory, in rounds: right halves leave
+   their box and end; left ones, once their other half is there, go on with the whole. A half whose
+   other half belongs to another block climbs on in global memory: where two meet, the first leaves
+   its end of the range and ends; the second goes on. A gather of 32 bytes a leaf, 32 written a pair.
+   What bounds it: barriers, and the latency of the climb, whose every step waits for L2. */
+RAYT_KERNEL void __launch_bounds__(RAYT__MERGE_THREADS) rayt_tree_merge(rayt__build build)
+{
+    __shared__ unsigned long long differences[RAYT__MERGE_THREADS + 1]; /* from the leaf before */
+    __shared__ rayt__box boxes[RAYT__MERGE_THREADS];                    /* of right halves */
+    __shared__ int ends[RAYT__MERGE_THREADS], names[RAYT__MERGE_THREADS];
+    int thread = (int)threadIdx.x, begin = (int)blockIdx.x * RAYT__MERGE_THREADS;
+    int i = begin + thread, count = (int)build.bounds[6];
+    if (begin >= count) return; /* the same for all threads */
+    int first = i, last = i, name = i, parent = 0;
+    bool left = false, going = i < count && count > 1, moved = going;
+    rayt__box box = {0, 0, 0, 0, 0, 0};
+    if (i < count) box = rayt__range_box(&build, i, i, i);
+    if (i < count) differences[thread + 1] = rayt__difference_at(&build, i);
+    if (thread == 0) differences[0] = rayt__difference_at(&build, begin - 1);
+    ends[thread] = -1;
+    __syncthreads();
+    do {
+        if (moved) {
+            left = differences[last - begin + 1] < differences[first - begin];
+            parent = left ? last : first - 1;
+            if (!left && parent >= begin) {
+                boxes[parent - begin] = box;
+                names[parent - begin] = name;
+                ends[parent - begin] = last;
+            }
         }
+        __syncthreads();
+        moved =
+            going && left && parent < begin + RAYT__MERGE_THREADS - 1 && ends[parent - begin] >= 0;
+        if (moved) {
+            box = rayt__around(box, boxes[parent - begin]);
+            rayt__set_pair(&build.pairs[parent], box, name, names[parent - begin]);
+            last = ends[parent - begin];
+            ends[parent - begin] = -1;
+            name = parent;
+            going = last - first + 1 < count;
+            if (!going) build.bounds[7] = (unsigned)name;
+            moved = going;
+        }
+    } while (__syncthreads_or(moved));
+    if (!left && parent >= begin && ends[parent - begin] < 0) going = false; /* it was met */
+    unsigned long long before = going ? rayt__difference_at(&build, first - 1) : 0;
+    unsigned long long after = going ? rayt__difference_at(&build, last) : 0;
+    while (going) {
+        left = after < before;
+        parent = left ? last : first - 1;
         __threadfence();
-        int end = atomicExch(&build.meetings[parent], left ? first : last);
-        if (end < 0) return;
+        unsigned long long met =
+            atomicExch(&build.meetings[parent],
+                       (unsigned long long)((left ? first : last) + 1) << 32 | (unsigned)name);
+        if (met == 0) return;
         __threadfence();
-        int other = __ldcg(left ? &pair->right : &pair->left);
+        int end = (int)(met >> 32) - 1, other = (int)met;
+        if (left) {
+            after = rayt__difference_at(&build, end);
+        } else {
+            before = rayt__difference_at(&build, end - 1);
+        }
         rayt__box sibling = left ? rayt__range_box(&build, last + 1, end, other)
                                  : rayt__range_box(&build, end, first - 1, other);
         box = rayt__around(box, sibling);
+        rayt__set_pair(&build.pairs[parent], box, left ? name : other, left ? other : name);
         first = left ? first : end;
         last = left ? end : last;
         name = parent;
-        rayt__set_pair(pair, box);
+        going = last - first + 1 < count;
+        if (!going) build.bounds[7] = (unsigned)name;
     }
-    build.bounds[7] = (unsigned)name;
 }
 
-/* Adds what each lane has to a number in memory, and gives each the sum before it. */
-static __device__ __forceinline__ int rayt__warp_take(int *sum, int own)
+/* What a lane knows of its child, one of 8 of a node to be; none if `last` is less than `first`. */
+typedef struct rayt__child {
+    int first, last, name, left, right;
+    rayt__box box;
+} rayt__child;
+
+static __device__ __forceinline__ void rayt__load_child(const rayt__build *build, int first,
+                                                        int last, int name, rayt__child *child)
 {
-    int lane = (int)threadIdx.x % 32, upto = rayt__warp_sum(own), begin = 0;
-    if (lane == 31 && upto > 0) begin = atomicAdd(sum, upto);
-    return __shfl_sync(0xffffffffu, begin, 31) + upto - own;
+    child->first = first;
+    child->last = last;
+    child->name = name;
+    if (first == last) {
+        child->box = rayt__own_box(rayt__ball_of(build->spheres, build->order[first]));
+    } else if (first < last) {
+        const float4 *pair = (const float4 *)&build->pairs[name];
+        float4 low = pair[0], high = pair[1];
+        rayt__box box = {low.x, low.y, low.z, high.x, high.y, high.z};
+        child->box = box;
+        child->left = __float_as_int(low.w);
+        child->right = __float_as_int(high.w);
+    }
 }
 
-/* The nodes of `levels` levels from `level` on; several only by one block. A node reads up to 14
-   halves of 32 bytes and writes 80, and 36 a sphere of its leaves, 16 a child. What bounds it: the
-   latency of 7 halvings, one after the other. */
-RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS)
-    rayt_tree_widen(rayt__build build, int level, int levels)
+/* Opens the widest of a node's descendants until there are 8; 8 lanes a node, a child each. At first
+   all have the node itself, in the end those lanes that have no child none. Returns how many. */
+static __device__ __forceinline__ int rayt__open_up(const rayt__build *build, rayt__child *own,
+                                                    int level)
 {
-    int begin = 0, thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    for (int l = 0; l < level; l++) begin += __ldcg(&build.levels[l]);
-    for (int stop = level + levels; level < stop; level++) {
-        int many = level == 0 ? 1 : __ldcg(&build.levels[level]);
-        if (many == 0) return; /* the same for all threads */
-        int next = begin + many, all = (int)(gridDim.x * blockDim.x);
-        for (int k = thread; k - (int)(threadIdx.x % 32) < many; k += all) { /* whole warps */
-            rayt__children children;
-            children.nodes = children.spheres = 0;
-            if (k < many) {
-                rayt__range range = {0, (int)build.bounds[6] - 1, (int)build.bounds[7]};
-                if (level > 0) range = build.ranges[begin + k];
-                rayt__open_up(&build, range, level, &children);
-            }
-            int node = next + rayt__warp_take(&build.levels[level + 1], children.nodes);
-            int sphere = rayt__warp_take(&build.levels[RAYT__DEPTH + 1], children.spheres);
-            if (k < many) rayt__write(&build, begin + k, &children, node, sphere);
+    int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
+    int many = own->first <= own->last, size = own->last - own->first + 1;
+    float worth = lane == 0 && size > 1 ? rayt__worth(own->box, size, level) : -1;
+    if (lane > 0) own->last = own->first - 1;
+    for (int round = 1; round < RAYT__WIDTH; round++) {
+        float most = worth;
+#pragma unroll
+        for (int step = 4; step > 0; step /= 2)
+            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+        unsigned widest = __ballot_sync(0xffffffffu, worth == most && most >= 0);
+        if (widest == 0) break; /* nothing to open in the whole warp */
+        int from = rayt__lowest(widest >> shift | 128);
+        int last = __shfl_sync(0xffffffffu, own->last, from, RAYT__WIDTH);
+        int middle = __shfl_sync(0xffffffffu, own->name, from, RAYT__WIDTH);
+        int right = __shfl_sync(0xffffffffu, own->right, from, RAYT__WIDTH);
+        if (most < 0) continue;
+        if (lane == from || lane == many) {
+            rayt__load_child(build, lane == from ? own->first : middle + 1,
+                             lane == from ? middle : last, lane == from ? own->left : right, own);
+            size = own->last - own->first + 1;
+            worth = size > 1 ? rayt__worth(own->box, size, level) : -1;
         }
-        if (level == 0 && thread == 0) build.levels[0] = 1;
-        begin = next;
-        __syncthreads(); /* one block: what it has written, it may read now */
+        many++;
+    }
+    return many;
+}
+
+/* Moves each child to the lane that is its slot: each in turn takes the free slot whose octant it
+   lies deepest in. */
+static __device__ __forceinline__ void rayt__place(rayt__child *own, int many, rayt__box all)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, from = -1;
+    float depths[RAYT__WIDTH];
+    rayt__depths(rayt__lean(own->box, all), depths);
+#pragma unroll
+    for (int k = 0; k < RAYT__WIDTH; k++) {
+        int slot = __shfl_sync(0xffffffffu, rayt__deepest(depths), k, RAYT__WIDTH);
+        if (k >= many) slot = -1;
+        if (slot == lane) from = k;
+#pragma unroll
+        for (int taken = 0; taken < RAYT__WIDTH; taken++)
+            if (slot == taken) depths[taken] = -3e38f;
+    }
+    int source = from < 0 ? lane : from;
+    own->first = __shfl_sync(0xffffffffu, own->first, source, RAYT__WIDTH);
+    own->last = __shfl_sync(0xffffffffu, own->last, source, RAYT__WIDTH);
+    own->name = __shfl_sync(0xffffffffu, own->name, source, RAYT__WIDTH);
+    float *box = &own->box.low_x;
+#pragma unroll
+    for (int k = 0; k < 6; k++) box[k] = __shfl_sync(0xffffffffu, box[k], source, RAYT__WIDTH);
+    if (from < 0) own->last = own->first - 1;
+}
+
+/* The sum of what lanes before this one have, of its 8. */
+static __device__ __forceinline__ int rayt__lanes_before(int own)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, upto = own;
+#pragma unroll
+    for (int step = 1; step < RAYT__WIDTH; step *= 2) {
+        int other = __shfl_up_sync(0xffffffffu, upto, step, RAYT__WIDTH);
+        if (lane >= step) upto += other;
+    }
+    return upto - own;
+}
+
+/* Writes a node from its children, one a lane, in their slots, and the spheres of its leaves.
+   `planes`: 48 bytes of shared memory for these 8 lanes. *task becomes that of the lane's child. */
+static __device__ __forceinline__ void rayt__write(const rayt__build *build, rayt__task *task,
+                                                   const rayt__child *own, rayt__box all,
+                                                   uint4 *planes)
+{
+    int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
+    int size = own->last - own->first + 1, inner = size > RAYT__LEAF_MOST;
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    unsigned char *bytes = (unsigned char *)planes + lane % 4 * 2 + lane / 4;
+    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, x, ex) : 0);
+    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, y, ey) : 0);
+    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, z, ez) : 0);
+    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, x, ex) : 0);
+    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, y, ey) : 0);
+    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, z, ez) : 0);
+    unsigned nodes = __ballot_sync(0xffffffffu, inner) >> shift & 255;
+    unsigned leaves = (inner ? 8 : (1u << size) - 1) << 4 * lane;
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2) leaves |= __shfl_xor_sync(0xffffffffu, leaves, step);
+    unsigned inners = leaves & 0x88888888u & ~((leaves & 0x11111111u) << 3); /* 8, not 15 */
+    leaves ^= inners;
+    int room = rayt__lanes_before(inner ? rayt__room(size) : 0);
+    int spheres = rayt__lanes_before(inner ? size : 0), to = task->node;
+    uint4 words = {rayt__bits_of(x), rayt__bits_of(y), rayt__bits_of(z),
+                   rayt__exponents(ex, ey, ez) | nodes << 24};
+    uint4 links = {(unsigned)task->room, (unsigned)task->sphere, leaves, inners};
+    __syncwarp();
+    if (lane == 1) words = links;
+    if (lane > 1 && lane < 5) words = planes[lane - 2];
+    if (lane < 5 && to >= 0) build->nodes[(size_t)to * 5 + lane] = words;
+    if (!inner) {
+        int place = task->sphere + rayt__ones(leaves & ((1u << 4 * lane) - 1));
+#pragma unroll
+        for (int k = 0; k < RAYT__LEAF_MOST; k++) {
+            if (k >= size) continue;
+            int index = build->order[own->first + k];
+            build->balls[place + k] = rayt__ball_of(build->spheres, index);
+            build->indices[place + k] = index;
+        }
+    }
+    task->first = own->first;
+    task->last = own->last;
+    task->name = own->name;
+    task->node = task->room + rayt__ones(nodes & ((1u << lane) - 1));
+    task->room += rayt__ones(nodes) + room;
+    task->sphere += rayt__ones(leaves) + spheres;
+}
+
+/* All nodes, from the root down. 8 lanes take a task, make its node and put the tasks of its children
+   at the end of the queue. They wait for a task that is not there yet until all are done: only for
+   blocks that have tasks, and so run already. A node reads up to 14 halves of 32 bytes and writes 80,
+   and 36 a sphere of its leaves, 32 a child. What bounds it: the latency of 7 halvings, one after the
+   other, and where nodes are many instructions. */
+RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__build build, int most)
+{
+    __shared__ uint4 planes[RAYT__WIDEN_NODES][3];
+    __shared__ int made, done, tail, taken; /* of this round; where tasks go; the next ones */
+    int thread = (int)threadIdx.x, mine = thread / RAYT__WIDTH, lane = thread % 32;
+    const volatile int *flags = build.flags, *open = &build.queue[RAYT__OPEN]; /* others write */
+    if (thread == 0) {
+        taken = atomicAdd(&build.queue[RAYT__TAKEN], RAYT__WIDEN_NODES);
+        made = done = 0;
+    }
+    __syncthreads();
+    for (int ticket = taken + mine;;) {
+        bool ready = ticket == 0 || (ticket < most && flags[ticket] != 0);
+        ready = __shfl_sync(0xffffffffu, ready, 0, RAYT__WIDTH); /* the same for all 8 lanes */
+        if (!__syncthreads_or(ready)) {
+            if (__syncthreads_or(thread == 0 && *open < 0)) return;
+            __nanosleep(200); /* those who wait slow those who work */
+            continue;
+        }
+        rayt__task task = {0, -1, 0, -1, 0, 0, 0, 0};
+        unsigned here = __ballot_sync(0xffffffffu, ready);
+        if (here != 0) {
+            rayt__child child = {0, -1, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+            __threadfence();
+            if (ready && ticket == 0) {
+                task.last = (int)build.bounds[6] - 1;
+                task.name = (int)build.bounds[7];
+                task.node = 0;
+                task.room = 1;
+            } else if (ready) {
+                int4 range = __ldcg((const int4 *)&build.tasks[ticket]);
+                int4 rest = __ldcg((const int4 *)&build.tasks[ticket] + 1);
+                rayt__task whole = {range.x, range.y, range.z, range.w, rest.x, rest.y, rest.z, 0};
+                task = whole;
+            }
+            rayt__load_child(&build, task.first, task.last, task.name, &child);
+            rayt__box all = child.box;
+            int children = rayt__open_up(&build, &child, task.level);
+            rayt__place(&child, children, all);
+            rayt__write(&build, &task, &child, all, planes[mine]);
+            task.level++;
+        }
+        bool inner = task.last - task.first >= RAYT__LEAF_MOST;
+        unsigned inners = __ballot_sync(0xffffffffu, inner), before = (1u << lane) - 1;
+        int place = 0, turn = 0;
+        if (lane == 0 && here != 0) {
+            place = atomicAdd(&made, rayt__ones(inners));
+            turn = atomicAdd(&done, rayt__ones(here) / RAYT__WIDTH);
+        }
+        place = __shfl_sync(0xffffffffu, place, 0) + rayt__ones(inners & before);
+        turn = __shfl_sync(0xffffffffu, turn, 0) + rayt__ones(here & before) / RAYT__WIDTH;
+        __syncthreads();
+        if (thread == 0) {
+            if (made > 0) tail = 1 + atomicAdd(&build.queue[RAYT__TAIL], made);
+            atomicAdd(&build.queue[RAYT__OPEN], made - done); /* before anyone can do these */
+            taken = atomicAdd(&build.queue[RAYT__TAKEN], done);
+            made = done = 0;
+        }
+        __syncthreads();
+        if (inner) {
+            build.tasks[tail + place] = task;
+            __threadfence();
+            atomicExch(&build.flags[tail + place], 1);
+        }
+        if (ready) ticket = taken + turn;
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
-    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, bool any,
-                    int2 *__restrict__ found)
+/* A block asks for 128 `rounds` rays. A lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(128, 8)
+    rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
+                    int enough, bool any, int2 *__restrict__ found)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
-    if (i >= count) return;
-    const float4 *record = (const float4 *)&rays[i];
-    float4 from = __ldg(record), to = __ldg(record + 1);
-    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
-    float t = 0;
-    int index = rayt__tree_nearest(tree, rayt_ready(ray), any, &t);
-    found[i] = any ? make_int2(index < 0 ? -1 : 0, 0)
-                   : make_int2(index, index < 0 ? 0 : __float_as_int(t));
+    __shared__ int taken;
+    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
+    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk = {};
+    if (threadIdx.x == 0) taken = 0;
+    __syncthreads();
+    for (bool more = true;;) {
+        if (walk.stage == RAYT__ENDED && own >= 0) {
+            int index = walk.found;
+            found[own] = any ? make_int2(index < 0 ? -1 : 0, 0)
+                             : make_int2(index, index < 0 ? 0 : __float_as_int(walk.ray.t_max));
+            own = -1;
+        }
+        unsigned idle = __ballot_sync(0xffffffffu, own < 0);
+        if (more) {
+            int next = 0;
+            if (lane == 0) next = atomicAdd(&taken, __popc(idle));
+            next = begin + __shfl_sync(0xffffffffu, next, 0);
+            if (own < 0) {
+                own = next + __popc(idle & ((1u << lane) - 1));
+                if (own >= end) own = -1;
+            }
+            if (own >= 0 && walk.stage == RAYT__ENDED) {
+                const float4 *record = (const float4 *)&rays[own];
+                float4 from = __ldg(record), to = __ldg(record + 1);
+                rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+                rayt__begin_walk(&walk, rayt_ready(ray), true);
+            }
+            more = next + __popc(idle) < end;
+        } else if (idle == 0xffffffffu) {
+            break;
+        }
+        __syncwarp();
+        rayt__walk_on(tree, &walk, waiting, any, more ? enough : 32);
+    }
 }
 
 RAYT_KERNEL void __launch_bounds__(128)
@@ -2928,16 +3555,6 @@ RAYT_KERNEL void __launch_bounds__(128)
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_RANDOM)
 #define RAYT__PART_RANDOM
 /* ============================== TRACE: RANDOM VECTORS ========================================= */
-/* 1 / a, rounded once. */
-static __host__ __device__ __forceinline__ float rayt__one_over(float a)
-{
-#ifdef __CUDA_ARCH__
-    return __frcp_rn(a); /* some instructions fewer than a division */
-#else
-    return rayt_div(1, a);
-#endif
-}
-
 static __host__ __device__ __forceinline__ float3 rayt__times(float s, float3 a)
 {
     return make_float3(rayt_mul(s, a.x), rayt_mul(s, a.y), rayt_mul(s, a.z));
@@ -3078,7 +3695,7 @@ typedef struct rayt__surface {
 /* As rayt_inverse. */
 static __host__ __device__ __forceinline__ float rayt__inverse_of(float a)
 {
-    return rayt__one_over(a == 0 ? 2 * RAYT_TINY : a);
+    return rayt_one_over(a == 0 ? 2 * RAYT_TINY : a);
 }
 
 /* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
@@ -3087,7 +3704,7 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
                                                                    float t_max)
 {
     rayt_unit_ray ray;
-    float scale = rayt__one_over(rayt_sqrt(rayt__dot(direction, direction)));
+    float scale = rayt_one_over(rayt_sqrt(rayt__dot(direction, direction)));
     direction = rayt__times(scale, direction);
     ray.x = rayt_not_tiny(origin.x);
     ray.y = rayt_not_tiny(origin.y);
@@ -3215,7 +3832,7 @@ static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__tr
     float rest = rayt_sub(square, rayt__dot(out, out)), half = rest > 0 ? rayt_sqrt(rest) : 0;
     met->inside = outside < 0 && deep > 0; /* the ray begins inside and leaves */
     out = rayt__along(met->inside ? half : -half, along, out);
-    out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
+    out = rayt__times(rayt_one_over(rayt_sqrt(rayt__dot(out, out))), out);
     met->point =
         rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
     met->clear = sphere.radius;
@@ -3242,7 +3859,7 @@ static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *
         return rayt__dot(*direction, met->normal) > 0; /* else it went into the mirror */
     }
     float index = met->material.index; /* Snell's law, and Schlick's for what is reflected */
-    float ratio = met->inside ? index : rayt__one_over(index);
+    float ratio = met->inside ? index : rayt_one_over(index);
     float square = rayt_mul(rayt_mul(ratio, ratio), rayt_fma(-cosine, cosine, 1));
     float base = rayt_div(rayt_sub(1, ratio), rayt_add(1, ratio)), rest = rayt_sub(1, cosine);
     base = rayt_mul(base, base);
@@ -3386,8 +4003,20 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
 enum {
     RAYT__TRACE_THREADS = 128,
     RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
+    RAYT__ENOUGH = 16, /* RAYT_TREE: rays of a warp that have ended before their paths go on */
     RAYT__PART_BALLS = 256
 };
+
+/* Pixels of a tile are in blocks of 8 x 4, one a warp. */
+static __device__ __forceinline__ int rayt__column(int pixel, int bits)
+{
+    return (pixel & 7) + 8 * (pixel >> 5 & ((1 << (bits - 3)) - 1));
+}
+
+static __device__ __forceinline__ int rayt__row(int pixel, int bits)
+{
+    return (pixel >> 3 & 3) + 4 * (pixel >> (bits + 2));
+}
 
 /* What is left to do for a ball that the ray's line passes through. True: the walk may end. */
 static __host__ __device__ __forceinline__ bool rayt__try(rayt_unit_ray *ray, float4 ball, float b,
@@ -3511,9 +4140,11 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
+   RAYT_TREE: rays of a warp go through the tree in different times. When some have ended, their paths
+   go on, and the walks of the others later (rayt__walk_on).
+
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
-   so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
-   wait; no GPU has timed it yet. */
+   so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
@@ -3531,22 +4162,38 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     rayt__path none = {}, *path = &places[threadIdx.x];
     *path = none;
     int pixel = 0, paths = pixels * view.samples;
-    bool running = false, more = true;
+    bool running = false, more = true, ground = false;
+#ifdef RAYT__WALKS
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk = {};
+#endif
     for (;;) {
         while (!running && more) {
             int id = atomicAdd(&next, 1);
             more = id < paths;
             pixel = id & (pixels - 1);
-            int column = left + (pixel & (edge - 1)), row = top + (pixel >> bits);
+            int column = left + rayt__column(pixel, bits), row = top + rayt__row(pixel, bits);
             running = more && column < view.width && row < view.rows;
             if (running)
                 rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
         }
         if (!RAYT__GOES_ON(running)) break;
-        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        bool any = path->light != RAYT__PATH_RAY;
+#ifdef RAYT__WALKS
+        if (running && walk.stage == RAYT__ENDED) {
+            rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+            rayt__begin_walk(&walk, ray, !(any && ground));
+        }
+        int rest = __popc(__ballot_sync(0xffffffffu, running));
+        __syncwarp();
+        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH);
+        if (running && walk.stage == RAYT__ENDED &&
+            !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
+#else
         rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
         if (running && !rayt__advance(&view, ray, found, ground, path)) {
+#endif
             running = false;
             atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
             atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
@@ -3556,7 +4203,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 
     __syncthreads();
     for (int i = threadIdx.x; i < pixels; i += RAYT__TRACE_THREADS) {
-        int column = left + (i & (edge - 1)), row = top + (i >> bits);
+        int column = left + rayt__column(i, bits), row = top + rayt__row(i, bits);
         if (column < view.width && row < view.rows)
             image[(size_t)row * view.width + column] =
                 make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),
@@ -3565,6 +4212,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 }
 #undef RAYT__TRACE
 #undef RAYT__FIND
+#undef RAYT__WALKS
 #undef RAYT__GOES_ON
 #endif
 /* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory.
@@ -3591,9 +4239,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #define RAYT__FIND             rayt__find_shared
 #define RAYT__GOES_ON(running) __syncthreads_or(running)
 #include RAYT_HEADER
-#define RAYT__TRACE            rayt_trace_tree
-#define RAYT__FIND             rayt__find_tree
-#define RAYT__GOES_ON(running) running
+#define RAYT__TRACE rayt_trace_tree
+#define RAYT__WALKS
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
@@ -4553,13 +5201,14 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
 }
 
 /* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
-   memory NULL it only measures. Pairs overwrite nothing that is still needed; what is sorted moves
-   between keys and the memory of ranges, meetings and other keys. */
+   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory has
+   the meetings when all is sorted, and then the tasks. */
 typedef struct rayt__workplace {
     rayt__build build;
     unsigned long long *other_keys;
-    int *other_order, *counts, *totals;
-    size_t bytes;
+    int *other_order;
+    unsigned *states; /* of the sort: `per_pass` for each pass */
+    size_t per_pass, bytes;
     size_t zeros; /* so many bytes at its beginning are to be 0 */
 } rayt__workplace;
 
@@ -4584,21 +5233,23 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.spheres = spheres;
     w.build.count = count;
     w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
-    w.build.levels = (int *)rayt__part(memory, &at, (RAYT__DEPTH + 2) * sizeof(int));
+    w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
+    w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
+    w.build.totals =
+        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
+    w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
+    w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
     w.zeros = at;
-    w.totals = (int *)rayt__part(memory, &at, RAYT__DIGITS * sizeof(int));
-    w.counts = (int *)rayt__part(memory, &at,
-                                 (size_t)rayt__sort_tiles(count) * RAYT__DIGITS * sizeof(int));
     w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
     size_t shared = at;
     w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.meetings = w.other_keys;
     size_t end = at;
-    at = shared; /* when all is sorted */
-    w.build.meetings = (int *)rayt__part(memory, &at, n * sizeof(int));
-    w.build.ranges =
-        (rayt__range *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__range));
+    at = shared;
+    w.build.tasks =
+        (rayt__task *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__task));
     if (at < end) at = end;
     w.build.pairs = (rayt__pair *)rayt__part(memory, &at, n * sizeof(rayt__pair));
     w.bytes = at;
@@ -4618,76 +5269,63 @@ static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sp
     return rayt__check_spheres(spheres, count);
 }
 
-static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStream_t stream)
+static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t stream)
 {
-    int back = shift / 8 % 2;
     rayt__build *b = &w->build;
-    rayt__sort_job sort = {back ? w->other_keys : b->keys,
-                           back ? w->other_order : b->order,
-                           back ? b->keys : w->other_keys,
-                           back ? b->order : w->other_order,
-                           w->counts,
-                           w->totals,
-                           b->count,
-                           rayt__sort_tiles(b->count)};
-    cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
-    cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
     rayt_status status = RAYT_OK;
-    if (sort.tiles > 1)
-        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
-    if (sort.tiles > 1 && status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
-    if (status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
-    return status;
-}
-
-/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
-   size usually has, then the rest, if there is one, by one block again. */
-static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
-{
-    enum { FIRST = 3, SMALL = 4096 };
-    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_THREADS, stream);
-    if (build->count <= SMALL)
-        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
-    rayt_status status =
-        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
-    int level = FIRST;
-    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
-        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
-        int blocks = (int)((most - 1) / RAYT__WIDEN_THREADS + 1);
-        cudaLaunchConfig_t many =
-            rayt__config(blocks < 4096 ? blocks : 4096, RAYT__WIDEN_THREADS, stream);
-        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
+    for (int pass = 0; pass < RAYT__PASSES && status == RAYT_OK; pass++) {
+        int back = pass % 2;
+        rayt__sort_job sort = {back ? w->other_keys : b->keys,
+                               back ? w->other_order : b->order,
+                               back ? b->keys : w->other_keys,
+                               back ? b->order : w->other_order,
+                               b->totals + pass * RAYT__DIGITS,
+                               w->states + pass * w->per_pass,
+                               b->count,
+                               rayt__sort_tiles(b->count),
+                               8 * pass};
+        if (pass == 0) sort.values = NULL;
+        cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_pass, sort));
     }
-    if (status == RAYT_OK)
-        status = rayt__launched(
-            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
     return status;
 }
 
 static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
 {
     rayt__build *b = &w->build;
-    rayt_status status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
-    if (b->count > 0) {
-        cudaLaunchConfig_t each = rayt__thread_per_item(b->count, stream);
-        cudaLaunchConfig_t some = each;
-        if (some.gridDim.x > 1024) some.gridDim.x = 1024;
+    rayt_status status = RAYT_OK;
+    if (b->count <= RAYT__FEW) {
+        cudaLaunchConfig_t few =
+            rayt__config(b->count > 0 ? (b->count - 1) / 32 + 1 : 1, RAYT__FEW_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&few, rayt_tree_few, *b));
+    } else {
+        cudaLaunchConfig_t some = rayt__thread_per_item(b->count, stream);
+        if (some.gridDim.x > 512) some.gridDim.x = 512;
+        status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
         if (status == RAYT_OK)
             status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_bounds, *b));
         if (status == RAYT_OK)
-            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_codes, *b));
-        for (int shift = 0; shift < RAYT__CODE_BITS && status == RAYT_OK; shift += 8)
-            status = rayt__sort_pass(w, shift, stream);
+            status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_codes, *b));
+        if (status == RAYT_OK) status = rayt__launch_sort(w, stream);
         if (status == RAYT_OK)
-            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0xff, (size_t)b->count * sizeof(int),
-                                                stream),
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0,
+                                                (size_t)b->count * sizeof *b->meetings, stream),
                                 "cudaMemset");
-        if (status == RAYT_OK)
-            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_merge, *b));
     }
-    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+    if (status == RAYT_OK && b->count > 0) {
+        cudaLaunchConfig_t leaves =
+            rayt__config((b->count - 1) / RAYT__MERGE_THREADS + 1, RAYT__MERGE_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&leaves, rayt_tree_merge, *b));
+    }
+    if (status == RAYT_OK) {
+        int nodes = (int)rayt__node_count(b->count), most = 8 * rayt__processors();
+        int blocks = (nodes - 1) / (2 * RAYT__WIDEN_NODES) + 1; /* half of the nodes are usual */
+        cudaLaunchConfig_t queue =
+            rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
+    }
+    return status;
 }
 
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
@@ -4797,20 +5435,18 @@ static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
         int first = i, last = i, name = i;
         while (last - first + 1 < count) {
             bool left = rayt__is_left(b->keys, count, first, last);
-            int parent = left ? last : first - 1, end = b->meetings[parent];
-            rayt__pair *pair = &b->pairs[parent];
-            if (left) {
-                pair->left = name;
-            } else {
-                pair->right = name;
-            }
-            b->meetings[parent] = left ? first : last;
+            int parent = left ? last : first - 1, end = (int)(b->meetings[parent] >> 32) - 1;
+            int other = (int)b->meetings[parent];
+            b->meetings[parent] =
+                (unsigned long long)((left ? first : last) + 1) << 32 | (unsigned)name;
             if (end < 0) break;
-            int middle = parent;
+            int halves[2] = {left ? name : other, left ? other : name};
             first = left ? first : end;
             last = left ? end : last;
-            rayt__set_pair(pair, rayt__around(rayt__range_box(b, first, middle, pair->left),
-                                              rayt__range_box(b, middle + 1, last, pair->right)));
+            rayt__set_pair(&b->pairs[parent],
+                           rayt__around(rayt__range_box(b, first, parent, halves[0]),
+                                        rayt__range_box(b, parent + 1, last, halves[1])),
+                           halves[0], halves[1]);
             name = parent;
         }
         if (last - first + 1 == count) root = name;
@@ -4818,21 +5454,125 @@ static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
     return root;
 }
 
+/* The children of a node to be. */
+typedef struct rayt__children {
+    rayt__task task[RAYT__WIDTH]; /* a range and its name */
+    rayt__box box[RAYT__WIDTH];
+    int many;
+} rayt__children;
+
+static inline int rayt__size(const rayt__task *task)
+{
+    return task->last - task->first + 1;
+}
+
+static inline void rayt__set_child(const rayt__build *b, rayt__children *c, int k, int first,
+                                   int last, int name)
+{
+    rayt__task task = {first, last, name, 0, 0, 0, 0, 0};
+    c->task[k] = task;
+    c->box[k] = rayt__range_box(b, first, last, name);
+}
+
+/* The children of the node that is to hold a range, on its level. */
+static inline RAYT__OPTIMIZE void rayt__open_up_host(const rayt__build *b, const rayt__task *task,
+                                                     int level, rayt__children *c)
+{
+    c->many = task->first <= task->last;
+    if (c->many) rayt__set_child(b, c, 0, task->first, task->last, task->name);
+    while (c->many < RAYT__WIDTH) {
+        int widest = -1;
+        float most = -1;
+        for (int k = 0; k < c->many; k++) {
+            int size = rayt__size(&c->task[k]);
+            float worth = rayt__worth(c->box[k], size, level);
+            if (size == 1 || worth <= most) continue;
+            most = worth;
+            widest = k;
+        }
+        if (widest < 0) break;
+        rayt__task whole = c->task[widest];
+        const rayt__pair *pair = &b->pairs[whole.name];
+        rayt__set_child(b, c, widest, whole.first, whole.name, pair->left);
+        rayt__set_child(b, c, c->many++, whole.name + 1, whole.last, pair->right);
+    }
+}
+
+/* Writes a node, the spheres of its leaves, and the tasks of its children that are nodes, from *tail
+   on. */
+static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const rayt__task *task,
+                                                   const rayt__children *c, int *tail)
+{
+    unsigned words[RAYT__NODE_WORDS] = {0};
+    rayt__box all = {0, 0, 0, 0, 0, 0};
+    int at[RAYT__WIDTH], sphere = task->sphere, first = *tail;
+    for (int k = 0; k < RAYT__WIDTH; k++) at[k] = -1;
+    if (c->many) all = rayt__range_box(b, task->first, task->last, task->name);
+    for (int k = 0; k < c->many; k++) {
+        float depths[RAYT__WIDTH];
+        rayt__depths(rayt__lean(c->box[k], all), depths);
+        for (int slot = 0; slot < RAYT__WIDTH; slot++)
+            if (at[slot] >= 0) depths[slot] = -3e38f;
+        at[rayt__deepest(depths)] = k;
+    }
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    words[0] = rayt__bits_of(x);
+    words[1] = rayt__bits_of(y);
+    words[2] = rayt__bits_of(z);
+    words[3] = rayt__exponents(ex, ey, ez);
+    words[4] = (unsigned)task->room;
+    words[5] = (unsigned)task->sphere;
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+        if (at[slot] < 0) continue;
+        const rayt__task *child = &c->task[at[slot]];
+        rayt__box box = c->box[at[slot]];
+        int word = slot % 4 / 2, shift = slot % 2 * 16 + slot / 4 * 8, size = rayt__size(child);
+        if (size > RAYT__LEAF_MOST) {
+            words[3] |= 1u << (24 + slot);
+            words[7] |= 8u << 4 * slot;
+            b->tasks[(*tail)++] = *child;
+        } else {
+            words[6] |= ((1u << size) - 1) << 4 * slot;
+            for (int i = 0; i < size; i++, sphere++) {
+                b->indices[sphere] = b->order[child->first + i];
+                b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
+            }
+        }
+        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+    }
+    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
+        b->nodes[(size_t)task->node * 5 + k] =
+            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+    for (int k = first, node = task->room, room = node + *tail - first; k < *tail; k++) {
+        b->tasks[k].node = node++;
+        b->tasks[k].room = room;
+        b->tasks[k].sphere = sphere;
+        room += rayt__room(rayt__size(&b->tasks[k]));
+        sphere += rayt__size(&b->tasks[k]);
+    }
+}
+
 static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
 {
-    int nodes = 1, spheres = 0, level = 0;
-    rayt__range whole = {0, count - 1, root};
-    b->ranges[0] = whole;
-    for (int begin = 0, end = 1; begin < end; level++) {
-        for (int k = begin; k < end; k++) {
-            rayt__children children;
-            rayt__open_up(b, b->ranges[k], level, &children);
-            rayt__write(b, k, &children, nodes, spheres);
-            nodes += children.nodes;
-            spheres += children.spheres;
+    rayt__task whole = {0, count - 1, root, 0, 1, 0, 0, 0};
+    b->tasks[0] = whole;
+    for (int k = 0, tail = 1, end = 1, level = 0; k < tail; k++) {
+        if (k == end) {
+            level++;
+            end = tail;
         }
-        begin = end;
-        end = nodes;
+        rayt__children children;
+        rayt__open_up_host(b, &b->tasks[k], level, &children);
+        rayt__write_host(b, &b->tasks[k], &children, &tail);
     }
 }
 
@@ -4862,7 +5602,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
     w = rayt__make_workplace(memory, tree, spheres, count);
     int valid = rayt__codes_host(&w.build);
     for (int shift = 0; shift < RAYT__CODE_BITS; shift += 8) rayt__sort_host(&w, shift);
-    memset(w.build.meetings, 0xff, (size_t)count * sizeof(int));
+    memset(w.build.meetings, 0, (size_t)count * sizeof *w.build.meetings);
     rayt__widen_host(&w.build, valid, rayt__merge_host(&w.build, valid));
     free(memory);
     return RAYT_OK;
@@ -4906,6 +5646,11 @@ static inline rayt_status rayt__check_device(const rayt_tree *tree)
     return status;
 }
 
+/* How many rays fill a device with one round a block, as KERNELS TREE has rounds; tests have fewer. */
+#ifndef RAYT__ROUND
+#define RAYT__ROUND 131072
+#endif
+
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
     return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
@@ -4942,9 +5687,15 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
     if (status != RAYT_OK) return status;
     status = rayt__check_device(tree);
     if (status == RAYT_OK) {
-        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        int rounds = count < 2 * RAYT__ROUND   ? 1
+                     : count < 8 * RAYT__ROUND ? count / RAYT__ROUND
+                                               : 8;
+        int enough =
+            tree->count < 16384 ? 16 : 8; /* where walks are short, fetching rays costs more */
+        cudaLaunchConfig_t config = rayt__query_config((count - 1) / rounds + 1, stream);
         status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_rays, rayt__view(tree), rays,
-                                                   count, kind == RAYT_ANY, (int2 *)found));
+                                                   count, rounds, enough, kind == RAYT_ANY,
+                                                   (int2 *)found));
     }
     return rayt__end(before, status);
 }

@@ -15,7 +15,9 @@
               2014) builds the tree of T. Karras ("Maximizing Parallelism in the Construction of
               BVHs, Octrees, and k-d Trees", HPG 2012) so in one pass
      widen    nodes of 8 children, level by level from the root: of a node's descendants the one with
-              the largest surface is opened, until there are 8. It copies the spheres of leaves, too
+              the largest surface is opened, until there are 8. It copies the spheres of leaves, too.
+              A node's place and those of its descendants follow from its parent, so that the same
+              spheres give the same bytes, whatever runs first, and on the host
 
    A binary node is named by the last sphere of its left half, so that no two have the same name and
    halves need not be stored: node m of [first, last] has the halves [first, m] and [m + 1, last].
@@ -25,13 +27,20 @@
    instead. Then a child with more than half of a node's spheres is 7 binary levels below it: at most
    78 / 7 such levels, and 30 with halves or less. RAYT__DEPTH is more than 16 + 11 + 30.
 
-   Number of nodes: one that is not the root has at least 5 spheres, hence at least 5 children; then
-   there are at most (count + 3) / 4. */
+   Number of nodes: a child that is a node has at least 4 spheres more than one that is a leaf may
+   have, and a node with 8 children at least 8. So n spheres have at most (n - 8) / 4 nodes below the
+   one that holds them all (rayt__room). A node keeps the first of this room for its own children, and
+   gives each of these its part of the rest. Spheres go likewise: those of leaves are the first. */
 enum {
     RAYT__CODE_BITS = 48,
     RAYT__CELLS = 65535, /* cells 0 .. 65534: no code is that of spheres which are left out */
     RAYT__AREA_LEVELS = 16,
+    RAYT__MERGE_THREADS = 256,
     RAYT__WIDEN_THREADS = 128,
+    RAYT__WIDEN_NODES = RAYT__WIDEN_THREADS / RAYT__WIDTH, /* at a time */
+    RAYT__FEW = 4096, /* up to so many spheres are sorted by comparing all with all */
+    RAYT__FEW_THREADS = 1024,
+    RAYT__PASSES = RAYT__CODE_BITS / 8,
 };
 #define RAYT__LEFT_OUT 0xffffffffffffull
 
@@ -47,10 +56,16 @@ typedef struct RAYT_ALIGN rayt__pair {
     int right;
 } rayt__pair;
 
-/* A part of the sorted spheres; `name` is that of the binary node, unless it is one sphere. */
-typedef struct RAYT_ALIGN rayt__range {
-    int first, last, name;
-} rayt__range;
+/* A node to be: which of the sorted spheres it has, the name of their binary node (unless it is one
+   sphere), where the node goes, and where the nodes and the spheres below it begin. */
+typedef struct RAYT_ALIGN rayt__task {
+    int first, last, name, node;
+    int room, sphere, level, unused;
+} rayt__task;
+
+/* Where in `queue` stands how many tasks are taken, how many there are but for the root, and how many
+   are yet to be done, less 1. They are far apart, so that each is in another slice of L2. */
+enum rayt__queue { RAYT__TAKEN = 0, RAYT__TAIL = 64, RAYT__OPEN = 128, RAYT__QUEUE = 192 };
 
 /* All that a build has in memory. */
 typedef struct rayt__build {
@@ -58,10 +73,13 @@ typedef struct rayt__build {
     unsigned long long *keys; /* sorted */
     int *order;               /* of the spheres, by their keys */
     rayt__pair *pairs;
-    int *meetings;       /* for each pair the far end of the half that was ready first; -1 */
-    rayt__range *ranges; /* for each node */
-    unsigned *bounds;    /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
-    int *levels;         /* nodes in each level, and after RAYT__DEPTH + 1: spheres in leaves */
+    unsigned long long
+        *meetings; /* for each pair, of the half that was ready first: end + 1, name */
+    rayt__task *tasks;
+    unsigned *bounds; /* keys of the largest x, y, z; of the smallest, inverted; spheres; root */
+    unsigned *totals; /* how many keys have each digit, for each pass of the sort */
+    int *queue;       /* counters of the queue of tasks; rayt__queue */
+    int *flags;       /* of each task: is it there? */
     uint4 *nodes;
     float4 *balls;
     int *indices;
@@ -105,7 +123,7 @@ static __host__ __device__ __forceinline__ unsigned rayt__cell(float centre, flo
 }
 
 /* The code of a ball in the box of all centres. Here and where the widest is opened rounding is
-   written out, so that every device and the host make the same tree, but for the order of nodes. */
+   written out, so that every device and the host make the same tree. */
 static __host__ __device__ __forceinline__ unsigned long long rayt__code(float4 ball, rayt__box all)
 {
     if (!rayt_solid(ball)) return RAYT__LEFT_OUT;
@@ -149,163 +167,93 @@ static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt_
     return box;
 }
 
-static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box)
+static __host__ __device__ __forceinline__ void rayt__set_pair(rayt__pair *pair, rayt__box box,
+                                                               int left, int right)
 {
-    pair->low_x = box.low_x;
-    pair->low_y = box.low_y;
-    pair->low_z = box.low_z;
-    pair->high_x = box.high_x;
-    pair->high_y = box.high_y;
-    pair->high_z = box.high_z;
+    rayt__pair whole = {box.low_x,  box.low_y,  box.low_z,  left,
+                        box.high_x, box.high_y, box.high_z, right};
+    *pair = whole;
 }
 
-/* The children of a node to be. */
-typedef struct rayt__children {
-    rayt__range range[RAYT__WIDTH];
-    rayt__box box[RAYT__WIDTH];
-    int many, nodes, spheres; /* of all; of those that are nodes; spheres of leaves */
-} rayt__children;
-
-static __host__ __device__ __forceinline__ int rayt__size(rayt__range range)
+/* What a range is worth that may be opened: half its surface, or on deep levels its spheres. */
+static __host__ __device__ __forceinline__ float rayt__worth(rayt__box box, int size, int level)
 {
-    return range.last - range.first + 1;
+    float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
+    float z = rayt_sub(box.high_z, box.low_z);
+    if (level >= RAYT__AREA_LEVELS) return (float)size;
+    return rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
 }
 
-/* The children of the node that is to hold a range, on its level. */
-static __host__ __device__ __forceinline__ void rayt__open_up(const rayt__build *build,
-                                                              rayt__range range, int level,
-                                                              rayt__children *c)
+/* How far a box lies to the high side of another on each axis; and how deep in an octant that is. */
+static __host__ __device__ __forceinline__ float3 rayt__lean(rayt__box box, rayt__box all)
 {
-    c->many = range.first <= range.last;
-    c->range[0] = range;
-    if (c->many) c->box[0] = rayt__range_box(build, range.first, range.last, range.name);
-    while (c->many < RAYT__WIDTH) {
-        int widest = -1;
-        float most = -1;
-        for (int k = 0; k < c->many; k++) {
-            int size = rayt__size(c->range[k]);
-            rayt__box box = c->box[k];
-            float x = rayt_sub(box.high_x, box.low_x), y = rayt_sub(box.high_y, box.low_y);
-            float z = rayt_sub(box.high_z, box.low_z), worth = (float)size;
-            if (level < RAYT__AREA_LEVELS)
-                worth = rayt_add(rayt_add(rayt_mul(x, y), rayt_mul(y, z)), rayt_mul(z, x));
-            if (size == 1 || worth <= most) continue;
-            most = worth;
-            widest = k;
-        }
-        if (widest < 0) break;
-        rayt__range whole = c->range[widest];
-        const rayt__pair *pair = &build->pairs[whole.name];
-        rayt__range left = {whole.first, whole.name, pair->left};
-        rayt__range right = {whole.name + 1, whole.last, pair->right};
-        c->range[widest] = left;
-        c->box[widest] = rayt__range_box(build, left.first, left.last, left.name);
-        c->range[c->many] = right;
-        c->box[c->many] = rayt__range_box(build, right.first, right.last, right.name);
-        c->many++;
+    return make_float3((box.low_x - all.low_x) - (all.high_x - box.high_x),
+                       (box.low_y - all.low_y) - (all.high_y - box.high_y),
+                       (box.low_z - all.low_z) - (all.high_z - box.high_z));
+}
+
+/* How deep in the octant of each slot a child lies. */
+static __host__ __device__ __forceinline__ void rayt__depths(float3 lean, float *depths)
+{
+    RAYT__UNROLL
+    for (int slot = 0; slot < RAYT__WIDTH; slot++)
+        depths[slot] = (slot & 1 ? lean.x : -lean.x) + (slot & 2 ? lean.y : -lean.y) +
+                       (slot & 4 ? lean.z : -lean.z);
+}
+
+/* The slot of the largest depth; of equal ones the first. */
+static __host__ __device__ __forceinline__ int rayt__deepest(const float *depths)
+{
+    int best = 0;
+    float most = depths[0];
+    RAYT__UNROLL
+    for (int slot = 1; slot < RAYT__WIDTH; slot++) {
+        if (depths[slot] > most) best = slot;
+        most = fmaxf(depths[slot], most);
     }
-    c->nodes = c->spheres = 0;
-    for (int k = 0; k < c->many; k++) {
-        int size = rayt__size(c->range[k]);
-        if (size > RAYT__LEAF_MOST) {
-            c->nodes++;
-        } else {
-            c->spheres += size;
-        }
-    }
+    return best;
 }
 
-/* at[slot]: the child that is placed there, or -1. Each in turn takes the free slot whose octant it
-   lies deepest in. */
-static __host__ __device__ __forceinline__ void rayt__place(const rayt__children *c, rayt__box all,
-                                                            int *at)
+/* The most nodes that there can be below one with so many spheres. */
+static __host__ __device__ __forceinline__ int rayt__room(int spheres)
 {
-    for (int slot = 0; slot < RAYT__WIDTH; slot++) at[slot] = -1;
-    for (int k = 0; k < c->many; k++) {
-        rayt__box box = c->box[k];
-        float x = (box.low_x - all.low_x) - (all.high_x - box.high_x);
-        float y = (box.low_y - all.low_y) - (all.high_y - box.high_y);
-        float z = (box.low_z - all.low_z) - (all.high_z - box.high_z), most = 0;
-        int best = -1;
-        for (int slot = 0; slot < RAYT__WIDTH; slot++) {
-            float depth = (slot & 1 ? x : -x) + (slot & 2 ? y : -y) + (slot & 4 ? z : -z);
-            if (at[slot] >= 0 || (best >= 0 && depth <= most)) continue;
-            most = depth;
-            best = slot;
-        }
-        at[best] = k;
-    }
+    return spheres < 8 ? 0 : (spheres - 8) / 4;
 }
 
-/* The biased exponent of a grid whose 255 steps span a width; 2^e > width / 254. The width of a box
-   around a sphere is at least 2^-19, so that no scale is near to a subnormal number. */
-static __host__ __device__ __forceinline__ unsigned rayt__exponent(float width)
+/* The exponent, biased by 127, of a grid for what lies between two planes: more than 1 / 252 of that,
+   so that 255 steps reach from its origin over the highest plane. The width of a box around a sphere
+   is at least 2^-19, so that no step is near to a subnormal number. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponent(float low, float high)
 {
-    return (rayt__bits_of(width * (1 / 254.0f)) >> 23) + 1;
+    float width = high - low + fabsf(low) * 4.76837158203125e-7f; /* 2^-21: see rayt__origin */
+    return (rayt__bits_of(width * (1 / 252.0f)) >> 23) + 1;
 }
 
-/* The steps of planes from an origin, rounded outwards. 2^-22 covers the rounding of differences. */
+/* The origin of the grid, a step or more below the lowest plane: by 2^-22 more than rounding takes. */
+static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigned e)
+{
+    return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
+}
+
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
+                                                                    unsigned z)
+{
+    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+}
+
+/* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
+   spare. 2^-22 covers the rounding of differences. */
 static __host__ __device__ __forceinline__ unsigned rayt__step_low(float plane, float origin,
                                                                    unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)floorf(steps * 0.9999997615814209f);
+    return (unsigned)floorf(steps * 0.9999997615814209f - 0.625f);
 }
 
 static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane, float origin,
                                                                     unsigned e)
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
-    return (unsigned)ceilf(steps * 1.0000002384185791f);
-}
-
-/* Writes a node, the ranges of its children that are nodes, from `node` on, and the spheres of its
-   leaves, from `sphere` on. */
-static __host__ __device__ __forceinline__ void rayt__write(const rayt__build *build, int to,
-                                                            const rayt__children *c, int node,
-                                                            int sphere)
-{
-    unsigned words[RAYT__NODE_WORDS] = {0};
-    rayt__box all = {0, 0, 0, 0, 0, 0};
-    int at[RAYT__WIDTH];
-    for (int k = 0; k < c->many; k++) all = k == 0 ? c->box[0] : rayt__around(all, c->box[k]);
-    rayt__place(c, all, at);
-    unsigned ex = rayt__exponent(all.high_x - all.low_x);
-    unsigned ey = rayt__exponent(all.high_y - all.low_y);
-    unsigned ez = rayt__exponent(all.high_z - all.low_z);
-    words[0] = rayt__bits_of(all.low_x);
-    words[1] = rayt__bits_of(all.low_y);
-    words[2] = rayt__bits_of(all.low_z);
-    words[3] = ex | ey << 8 | ez << 16;
-    words[4] = (unsigned)node;
-    words[5] = (unsigned)sphere;
-    words[7] = RAYT__PLANE;
-    int offset = 0;
-    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
-        if (at[slot] < 0) continue;
-        rayt__range range = c->range[at[slot]];
-        rayt__box box = c->box[at[slot]];
-        int word = slot / 4, shift = slot % 4 * 8, size = rayt__size(range);
-        if (size > RAYT__LEAF_MOST) {
-            words[3] |= 1u << (24 + slot);
-            build->ranges[node++] = range;
-        } else {
-            words[6] |= ((1u << size) - 1) << 4 * slot;
-            for (int i = 0; i < size; i++, offset++) {
-                int index = build->order[range.first + i];
-                build->balls[sphere + offset] = rayt__ball_of(build->spheres, index);
-                build->indices[sphere + offset] = index;
-            }
-        }
-        words[8 + word] |= rayt__step_low(box.low_x, all.low_x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, all.low_y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, all.low_z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, all.low_x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, all.low_y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, all.low_z, ez) << shift;
-    }
-    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
-        build->nodes[(size_t)to * 5 + k] =
-            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+    return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
 }
 #endif

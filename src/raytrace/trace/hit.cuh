@@ -78,17 +78,20 @@ static __host__ __device__ __forceinline__ float rayt_not_tiny(float a)
     return fabsf(a) < RAYT_TINY ? RAYT_TINY : a;
 }
 
-/* A component of a direction, as a part of the largest one. */
-static __host__ __device__ __forceinline__ float rayt_part_of(float a, float largest)
+/* 1 / a, rounded once. */
+static __host__ __device__ __forceinline__ float rayt_one_over(float a)
 {
-    float part = rayt_div(a, largest);
-    return fabsf(part) < 4 * RAYT_TINY ? 0 : part;
+#ifdef __CUDA_ARCH__
+    return __frcp_rn(a); /* some instructions fewer than a division */
+#else
+    return rayt_div(1, a);
+#endif
 }
 
 static __host__ __device__ __forceinline__ float rayt_inverse(float a)
 {
     float least = a < 0 ? -2 * RAYT_TINY : 2 * RAYT_TINY;
-    return rayt_div(1, fabsf(a) < 2 * RAYT_TINY ? least : a);
+    return rayt_one_over(fabsf(a) < 2 * RAYT_TINY ? least : a);
 }
 
 /* 0 for what remains where terms have cancelled. */
@@ -109,17 +112,25 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt_ready(rayt_ray ray
     bool good = ax <= RAYT_FAR && ay <= RAYT_FAR && az <= RAYT_FAR && largest >= 1e-18f &&
                 fabsf(ray.x) <= RAYT_FAR && fabsf(ray.y) <= RAYT_FAR && fabsf(ray.z) <= RAYT_FAR &&
                 ray.t_min <= 8 * RAYT_FAR && ray.t_max >= RAYT_TINY;
-    if (!good) largest = 1;
-    float dx = rayt_part_of(good ? ray.dx : 1, largest);
-    float dy = rayt_part_of(good ? ray.dy : 0, largest);
-    float dz = rayt_part_of(good ? ray.dz : 0, largest);
-    float length = rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz))));
+    union {
+        float number;
+        unsigned bits;
+    } scale;
+    scale.number = good ? largest : 1;
+    scale.bits = 0x7f000000u - (scale.bits & 0x7f800000u); /* the largest one becomes 1 to 2 */
+    float dx = rayt_mul(good ? ray.dx : 1, scale.number);
+    float dy = rayt_mul(good ? ray.dy : 0, scale.number);
+    float dz = rayt_mul(good ? ray.dz : 0, scale.number);
+    dx = fabsf(dx) < 8 * RAYT_TINY ? 0 : dx;
+    dy = fabsf(dy) < 8 * RAYT_TINY ? 0 : dy;
+    dz = fabsf(dz) < 8 * RAYT_TINY ? 0 : dz;
+    float part = rayt_one_over(rayt_sqrt(rayt_fma(dx, dx, rayt_fma(dy, dy, rayt_mul(dz, dz)))));
     unit.x = rayt_not_tiny(good ? ray.x : 0);
     unit.y = rayt_not_tiny(good ? ray.y : 0);
     unit.z = rayt_not_tiny(good ? ray.z : 0);
-    unit.dx = rayt_div(dx, length);
-    unit.dy = rayt_div(dy, length);
-    unit.dz = rayt_div(dz, length);
+    unit.dx = rayt_mul(dx, part);
+    unit.dy = rayt_mul(dy, part);
+    unit.dz = rayt_mul(dz, part);
     unit.ix = rayt_inverse(unit.dx);
     unit.iy = rayt_inverse(unit.dy);
     unit.iz = rayt_inverse(unit.dz);

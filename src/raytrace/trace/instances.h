@@ -22,9 +22,9 @@
 #define RAYT__FIND             rayt__find_shared
 #define RAYT__GOES_ON(running) __syncthreads_or(running)
 #include RAYT_HEADER
-#define RAYT__TRACE            rayt_trace_tree
-#define RAYT__FIND             rayt__find_tree
-#define RAYT__GOES_ON(running) running
+#define RAYT__TRACE rayt_trace_tree
+#define RAYT__WALKS
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif

@@ -22,9 +22,11 @@
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
+   RAYT_TREE: rays of a warp go through the tree in different times. When some have ended, their paths
+   go on, and the walks of the others later (rayt__walk_on).
+
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
-   so that 8 blocks fit a multiprocessor. What should bound it: these instructions, and lanes that
-   wait; no GPU has timed it yet. */
+   so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
@@ -42,22 +44,38 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     rayt__path none = {}, *path = &places[threadIdx.x];
     *path = none;
     int pixel = 0, paths = pixels * view.samples;
-    bool running = false, more = true;
+    bool running = false, more = true, ground = false;
+#ifdef RAYT__WALKS
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk = {};
+#endif
     for (;;) {
         while (!running && more) {
             int id = atomicAdd(&next, 1);
             more = id < paths;
             pixel = id & (pixels - 1);
-            int column = left + (pixel & (edge - 1)), row = top + (pixel >> bits);
+            int column = left + rayt__column(pixel, bits), row = top + rayt__row(pixel, bits);
             running = more && column < view.width && row < view.rows;
             if (running)
                 rayt__begin_path(&view, column, view.first_row + row, id >> 2 * bits, path);
         }
         if (!RAYT__GOES_ON(running)) break;
-        bool ground = false, any = path->light != RAYT__PATH_RAY;
+        bool any = path->light != RAYT__PATH_RAY;
+#ifdef RAYT__WALKS
+        if (running && walk.stage == RAYT__ENDED) {
+            rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+            rayt__begin_walk(&walk, ray, !(any && ground));
+        }
+        int rest = __popc(__ballot_sync(0xffffffffu, running));
+        __syncwarp();
+        rayt__walk_on(view.tree, &walk, waiting, any, 32 - rest + RAYT__ENOUGH);
+        if (running && walk.stage == RAYT__ENDED &&
+            !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
+#else
         rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
         if (running && !rayt__advance(&view, ray, found, ground, path)) {
+#endif
             running = false;
             atomicAdd(&sums[0][pixel], rayt__counted(&view, path->sum.x));
             atomicAdd(&sums[1][pixel], rayt__counted(&view, path->sum.y));
@@ -67,7 +85,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 
     __syncthreads();
     for (int i = threadIdx.x; i < pixels; i += RAYT__TRACE_THREADS) {
-        int column = left + (i & (edge - 1)), row = top + (i >> bits);
+        int column = left + rayt__column(i, bits), row = top + rayt__row(i, bits);
         if (column < view.width && row < view.rows)
             image[(size_t)row * view.width + column] =
                 make_uchar4(rayt__toned(&view, sums[0][i]), rayt__toned(&view, sums[1][i]),
@@ -76,5 +94,6 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 }
 #undef RAYT__TRACE
 #undef RAYT__FIND
+#undef RAYT__WALKS
 #undef RAYT__GOES_ON
 #endif

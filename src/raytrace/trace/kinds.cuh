@@ -17,8 +17,20 @@
 enum {
     RAYT__TRACE_THREADS = 128,
     RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
+    RAYT__ENOUGH = 16, /* RAYT_TREE: rays of a warp that have ended before their paths go on */
     RAYT__PART_BALLS = 256
 };
+
+/* Pixels of a tile are in blocks of 8 x 4, one a warp. */
+static __device__ __forceinline__ int rayt__column(int pixel, int bits)
+{
+    return (pixel & 7) + 8 * (pixel >> 5 & ((1 << (bits - 3)) - 1));
+}
+
+static __device__ __forceinline__ int rayt__row(int pixel, int bits)
+{
+    return (pixel >> 3 & 3) + 4 * (pixel >> (bits + 2));
+}
 
 /* What is left to do for a ball that the ray's line passes through. True: the walk may end. */
 static __host__ __device__ __forceinline__ bool rayt__try(rayt_unit_ray *ray, float4 ball, float b,

@@ -64,7 +64,7 @@ typedef struct rayt__surface {
 /* As rayt_inverse. */
 static __host__ __device__ __forceinline__ float rayt__inverse_of(float a)
 {
-    return rayt__one_over(a == 0 ? 2 * RAYT_TINY : a);
+    return rayt_one_over(a == 0 ? 2 * RAYT_TINY : a);
 }
 
 /* A ray of unit direction, made ready for rayt_hit as rayt_ready does it, but for checks: what is
@@ -73,7 +73,7 @@ static __host__ __device__ __forceinline__ rayt_unit_ray rayt__aim(float3 origin
                                                                    float t_max)
 {
     rayt_unit_ray ray;
-    float scale = rayt__one_over(rayt_sqrt(rayt__dot(direction, direction)));
+    float scale = rayt_one_over(rayt_sqrt(rayt__dot(direction, direction)));
     direction = rayt__times(scale, direction);
     ray.x = rayt_not_tiny(origin.x);
     ray.y = rayt_not_tiny(origin.y);
@@ -201,7 +201,7 @@ static __host__ __device__ __forceinline__ void rayt__meet_sphere(const rayt__tr
     float rest = rayt_sub(square, rayt__dot(out, out)), half = rest > 0 ? rayt_sqrt(rest) : 0;
     met->inside = outside < 0 && deep > 0; /* the ray begins inside and leaves */
     out = rayt__along(met->inside ? half : -half, along, out);
-    out = rayt__times(rayt__one_over(rayt_sqrt(rayt__dot(out, out))), out);
+    out = rayt__times(rayt_one_over(rayt_sqrt(rayt__dot(out, out))), out);
     met->point =
         rayt__along(sphere.radius, out, centre); /* onto the sphere, as near as floats go */
     met->clear = sphere.radius;
@@ -228,7 +228,7 @@ static __host__ __device__ __forceinline__ bool rayt__bend(const rayt__surface *
         return rayt__dot(*direction, met->normal) > 0; /* else it went into the mirror */
     }
     float index = met->material.index; /* Snell's law, and Schlick's for what is reflected */
-    float ratio = met->inside ? index : rayt__one_over(index);
+    float ratio = met->inside ? index : rayt_one_over(index);
     float square = rayt_mul(rayt_mul(ratio, ratio), rayt_fma(-cosine, cosine, 1));
     float base = rayt_div(rayt_sub(1, ratio), rayt_add(1, ratio)), rest = rayt_sub(1, cosine);
     base = rayt_mul(base, base);

@@ -3,16 +3,6 @@
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_RANDOM)
 #define RAYT__PART_RANDOM
 /* ============================== TRACE: RANDOM VECTORS ========================================= */
-/* 1 / a, rounded once. */
-static __host__ __device__ __forceinline__ float rayt__one_over(float a)
-{
-#ifdef __CUDA_ARCH__
-    return __frcp_rn(a); /* some instructions fewer than a division */
-#else
-    return rayt_div(1, a);
-#endif
-}
-
 static __host__ __device__ __forceinline__ float3 rayt__times(float s, float3 a)
 {
     return make_float3(rayt_mul(s, a.x), rayt_mul(s, a.y), rayt_mul(s, a.z));

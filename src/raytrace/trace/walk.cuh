@@ -1,5 +1,5 @@
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: kernels.cuh, kinds.cuh, trace/host/. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/query.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -19,13 +19,20 @@ typedef struct rayt__group {
     unsigned first, masks;
 } rayt__group;
 
-/* A mask of children in the order of a ray: bit j ^ octant of it becomes bit j. */
+/* Bits 4 k + 3 of a mask as 8 bits in the order of a ray: bit k ^ octant for child k. The selector
+   moves bytes, which are pairs of children; PRMT has it as an index for each. */
 static __host__ __device__ __forceinline__ unsigned rayt__in_order(unsigned mask, unsigned octant)
 {
-    if (octant & 1) mask = (mask & 0x55u) << 1 | (mask >> 1 & 0x55u);
-    if (octant & 2) mask = (mask & 0x33u) << 2 | (mask >> 2 & 0x33u);
-    if (octant & 4) mask = (mask & 0x0fu) << 4 | (mask >> 4 & 0x0fu);
-    return mask;
+#ifdef __CUDA_ARCH__
+    mask = __byte_perm(mask, 0, 0x3210u ^ (octant >> 1) * 0x1111u);
+#else
+    if (octant & 2) mask = (mask & 0x00ff00ffu) << 8 | (mask >> 8 & 0x00ff00ffu);
+    if (octant & 4) mask = mask << 16 | mask >> 16;
+#endif
+    unsigned shift = (octant & 1) * 4;
+    mask = (mask & 0x08080808u) << shift | (mask & 0x80808080u) >> shift;
+    mask = (mask >> 3 | mask >> 6) & 0x03030303u;
+    return mask * 0x01041040u >> 24; /* four pairs of bits, side by side */
 }
 
 /* Takes the next child from a group that has one; returns its node. */
@@ -42,65 +49,163 @@ static __host__ __device__ __forceinline__ bool rayt__worthwhile(rayt__group gro
     return (group.masks & 255) != 0 && rayt__float_of(group.masks & 0xffff0000u) <= most;
 }
 
-/* The least distance at which the ray enters one of these children, rounded down to the upper 16 bits
-   of a float. */
-static __host__ __device__ __forceinline__ unsigned rayt__least(const float *at, unsigned children)
+/* What a walk does next. */
+enum { RAYT__ENDED = 0, RAYT__SEES_NODE, RAYT__SEES_BALL, RAYT__HITS_BALL, RAYT__TURNS };
+
+/* A ray on its way through a tree. */
+typedef struct rayt__walk {
+    rayt_unit_ray ray; /* t_min and inverses in units of walks; t_max: of the best hit so far */
+    int stage, found;  /* found: the sphere, or -1 */
+    rayt__group group; /* the children of the last node that are still to be seen */
+    int levels;        /* of waiting groups */
+    unsigned octant, node;
+    unsigned spheres, leaves, sphere; /* of the last node, as rayt__met has them */
+    unsigned place;                   /* of the ball that the ray's line passes through */
+    float b, discriminant;
+} rayt__walk;
+
+/* Begins a walk, or none, if the ray cannot hit or none is wanted. */
+static __host__ __device__ __forceinline__ void rayt__begin_walk(rayt__walk *walk,
+                                                                 rayt_unit_ray ray, bool wanted)
 {
-    float least = 3e38f;
-    RAYT__UNROLL
-    for (int k = 0; k < RAYT__WIDTH; k++)
-        if (children >> k & 1) least = fminf(least, at[k]);
-    return rayt__bits_of(least) & 0xffff0000u;
+    walk->stage = wanted && ray.t_max >= 0 ? RAYT__SEES_NODE : RAYT__ENDED;
+    walk->octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
+    ray.ix *= RAYT__UNIT;
+    ray.iy *= RAYT__UNIT;
+    ray.iz *= RAYT__UNIT;
+    ray.t_min *= RAYT__UNIT;
+    walk->ray = ray;
+    walk->found = -1;
+    walk->group.masks = 0;
+    walk->levels = 0;
+    walk->node = 0;
+}
+
+/* How far a walk goes, in units of walks: 2^-19 of the distance beyond the best hit. */
+static __host__ __device__ __forceinline__ float rayt__most(const rayt__walk *walk)
+{
+    return walk->ray.t_max * ((1 + RAYT__LONGER) * RAYT__UNIT);
+}
+
+/* A node: which of its spheres and children the ray meets. */
+static __host__ __device__ __forceinline__ void rayt__see_node(rayt__tree_view tree,
+                                                               rayt__walk *walk,
+                                                               rayt__group *waiting)
+{
+    rayt__met met = rayt__meet(tree.nodes + (size_t)walk->node * 5, &walk->ray, rayt__most(walk));
+    walk->spheres = met.spheres;
+    walk->leaves = met.leaves;
+    walk->sphere = met.sphere;
+    walk->stage = met.spheres != 0 ? RAYT__SEES_BALL : RAYT__TURNS;
+    walk->node = 0; /* the root is nobody's child: turn back */
+    if (met.children == 0) return;
+    if ((walk->group.masks & 255) != 0) waiting[walk->levels++] = walk->group;
+    unsigned order = rayt__in_order(met.children, walk->octant), rest = order & (order - 1);
+    unsigned child = (unsigned)rayt__lowest(order) ^ walk->octant;
+    walk->group.first = met.node;
+    walk->group.masks = met.all << 8 | rest;
+    if (rest != 0) walk->group.masks |= rayt__least(&met, met.children & ~(8u << 4 * child));
+    walk->node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
+}
+
+/* The next sphere: does the ray's line pass through it? */
+static __host__ __device__ __forceinline__ void rayt__see_ball(rayt__tree_view tree,
+                                                               rayt__walk *walk)
+{
+    walk->place = rayt__next_sphere(&walk->spheres, walk->leaves, walk->sphere);
+    float4 ball = rayt__load_ball(tree.balls + walk->place);
+    if (rayt_passes(walk->ray, ball, &walk->b, &walk->discriminant)) {
+        walk->stage = RAYT__HITS_BALL;
+    } else if (walk->spheres == 0) {
+        walk->stage = RAYT__TURNS;
+    }
+}
+
+/* The sphere that has been passed through: is that a hit, and the best one? */
+static __host__ __device__ __forceinline__ void rayt__hit_ball(rayt__tree_view tree,
+                                                               rayt__walk *walk, bool any)
+{
+    rayt_unit_ray ray = walk->ray;
+    float t;
+    ray.ix *= 1 / RAYT__UNIT;
+    ray.iy *= 1 / RAYT__UNIT;
+    ray.iz *= 1 / RAYT__UNIT;
+    ray.t_min *= 1 / RAYT__UNIT;
+    float4 ball = rayt__load_ball(tree.balls + walk->place);
+    walk->stage = walk->spheres != 0 ? RAYT__SEES_BALL : RAYT__TURNS;
+    if (!rayt_root(ray, ball, walk->b, walk->discriminant, &t)) return;
+    int index = tree.indices[walk->place];
+    if (!rayt_before(t, index, ray.t_max, walk->found)) return;
+    walk->ray.t_max = t;
+    walk->found = index;
+    if (any) walk->stage = RAYT__ENDED;
+}
+
+/* On to the first child of the last node, or back to what is waiting. */
+static __host__ __device__ __forceinline__ void rayt__turn_to(rayt__walk *walk,
+                                                              const rayt__group *waiting)
+{
+    walk->stage = RAYT__SEES_NODE;
+    if (walk->node != 0) return;
+    rayt__group group = walk->group;
+    float most = rayt__most(walk);
+    while (!rayt__worthwhile(group, most) && walk->levels > 0) group = waiting[--walk->levels];
+    if (rayt__worthwhile(group, most)) {
+        walk->node = rayt__next(&group, walk->octant);
+    } else {
+        walk->stage = RAYT__ENDED;
+    }
+    walk->group = group;
 }
 
 /* The nearest sphere that the ray hits, or with `any` whichever is found first: its index, and in *t
-   the distance. -1 for none. The same for a tree of the device on the device, and of the host on the
-   host. */
+   the distance. -1 for none. */
 static __host__ __device__ __forceinline__ int rayt__tree_nearest(rayt__tree_view tree,
                                                                   rayt_unit_ray ray, bool any,
                                                                   float *t)
 {
-    rayt__group waiting[RAYT__DEPTH], group = {0, 0};
-    unsigned octant = (ray.ix < 0 ? 1u : 0) | (ray.iy < 0 ? 2u : 0) | (ray.iz < 0 ? 4u : 0);
-    unsigned node = 0;
-    int levels = 0, found = -1;
-    float most = ray.t_max + ray.t_max * RAYT__LONGER;
-    if (ray.t_max < 0) return -1;
-    for (;;) {
-        const uint4 *here = tree.nodes + (size_t)node * 5;
-        float at[RAYT__WIDTH];
-        rayt__met met = rayt__meet(here, &ray, most, at);
-        while (met.spheres != 0) {
-            unsigned place = rayt__next_sphere(&met);
-            float4 ball = rayt__load_ball(tree.balls + place);
-            float b, discriminant, hit;
-            if (!rayt_passes(ray, ball, &b, &discriminant)) continue;
-            if (!rayt_root(ray, ball, b, discriminant, &hit)) continue;
-            int index = tree.indices[place];
-            if (!rayt_before(hit, index, ray.t_max, found)) continue;
-            ray.t_max = hit;
-            most = hit + hit * RAYT__LONGER;
-            found = index;
-            if (any) break;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk;
+    rayt__begin_walk(&walk, ray, true);
+    while (walk.stage != RAYT__ENDED) {
+        rayt__see_node(tree, &walk, waiting);
+        while (walk.stage == RAYT__SEES_BALL) {
+            rayt__see_ball(tree, &walk);
+            if (walk.stage == RAYT__HITS_BALL) rayt__hit_ball(tree, &walk, any);
         }
-        if (any && found >= 0) break;
-        if (met.children != 0) {
-            if ((group.masks & 255) != 0) waiting[levels++] = group;
-            unsigned order = rayt__in_order(met.children, octant);
-            unsigned child = (unsigned)rayt__lowest(order) ^ octant;
-            group.first = met.node;
-            group.masks = met.all << 8 | (order & (order - 1));
-            if ((order & (order - 1)) != 0)
-                group.masks |= rayt__least(at, met.children & ~(1u << child));
-            node = met.node + (unsigned)rayt__ones(met.all & ((1u << child) - 1));
-            continue;
-        }
-        while (!rayt__worthwhile(group, most) && levels > 0) group = waiting[--levels];
-        if (!rayt__worthwhile(group, most)) break;
-        node = rayt__next(&group, octant);
+        if (walk.stage == RAYT__TURNS) rayt__turn_to(&walk, waiting);
     }
-    *t = ray.t_max;
-    return found;
+    *t = walk.ray.t_max;
+    return walk.found;
+}
+
+/* Walks on, a warp together, until `enough` of its walks have ended, or all. Rays of a warp go their
+   own ways, and where they disagree lanes wait. So each round takes one node for all that are ready
+   for one, and then spheres only as long as a quarter of these lanes have some: a sphere takes a sixth
+   of the time of a node. For the rare hits it is the same. The others keep theirs for later rounds. */
+static __device__ __forceinline__ void rayt__walk_on(rayt__tree_view tree, rayt__walk *walk,
+                                                     rayt__group *waiting, bool any, int enough)
+{
+    for (;;) {
+        if (walk->stage == RAYT__TURNS) rayt__turn_to(walk, waiting);
+        __syncwarp();
+        if (walk->stage == RAYT__SEES_NODE) rayt__see_node(tree, walk, waiting);
+        __syncwarp();
+        int turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        int balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        while (balls > 0 && 3 * balls >= turns) {
+            if (walk->stage == RAYT__SEES_BALL) rayt__see_ball(tree, walk);
+            __syncwarp();
+            balls = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__SEES_BALL));
+        }
+        int hits = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__HITS_BALL));
+        turns = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__TURNS));
+        if (hits > 0 && 3 * hits >= turns && walk->stage == RAYT__HITS_BALL)
+            rayt__hit_ball(tree, walk, any);
+        __syncwarp();
+        int ended = __popc(__ballot_sync(0xffffffffu, walk->stage == RAYT__ENDED));
+        if (ended >= enough || ended == 32) return;
+    }
 }
 
 /* Puts an index into an ascending list that has `count`; the largest falls out if it is full. */
@@ -133,7 +238,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
         const uint4 *here = tree.nodes + (size_t)node * 5;
         rayt__met met = rayt__near(here, point, reach);
         while (met.spheres != 0) {
-            unsigned place = rayt__next_sphere(&met);
+            unsigned place = rayt__next_sphere(&met.spheres, met.leaves, met.sphere);
             if (!rayt_within(point, rayt__load_ball(tree.balls + place))) continue;
             rayt__insert(list, count, capacity, tree.indices[place]);
             count++;
@@ -141,7 +246,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
         if (met.children != 0) {
             if ((group.masks & 255) != 0) waiting[levels++] = group;
             group.first = met.node;
-            group.masks = met.all << 8 | met.children;
+            group.masks = met.all << 8 | rayt__in_order(met.children, 0);
         } else if ((group.masks & 255) == 0) {
             if (levels == 0) break;
             group = waiting[--levels];

@@ -26,13 +26,14 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
 }
 
 /* The parts of memory for a build, one after the other; each begins at a multiple of 16 bytes. With
-   memory NULL it only measures. Pairs overwrite nothing that is still needed; what is sorted moves
-   between keys and the memory of ranges, meetings and other keys. */
+   memory NULL it only measures. What is sorted moves between keys and other keys, whose memory has
+   the meetings when all is sorted, and then the tasks. */
 typedef struct rayt__workplace {
     rayt__build build;
     unsigned long long *other_keys;
-    int *other_order, *counts, *totals;
-    size_t bytes;
+    int *other_order;
+    unsigned *states; /* of the sort: `per_pass` for each pass */
+    size_t per_pass, bytes;
     size_t zeros; /* so many bytes at its beginning are to be 0 */
 } rayt__workplace;
 
@@ -57,21 +58,23 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.spheres = spheres;
     w.build.count = count;
     w.build.bounds = (unsigned *)rayt__part(memory, &at, 8 * sizeof(unsigned));
-    w.build.levels = (int *)rayt__part(memory, &at, (RAYT__DEPTH + 2) * sizeof(int));
+    w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
+    w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
+    w.build.totals =
+        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
+    w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
+    w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
     w.zeros = at;
-    w.totals = (int *)rayt__part(memory, &at, RAYT__DIGITS * sizeof(int));
-    w.counts = (int *)rayt__part(memory, &at,
-                                 (size_t)rayt__sort_tiles(count) * RAYT__DIGITS * sizeof(int));
     w.build.keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.build.order = (int *)rayt__part(memory, &at, n * sizeof(int));
     size_t shared = at;
     w.other_keys = (unsigned long long *)rayt__part(memory, &at, n * sizeof(unsigned long long));
     w.other_order = (int *)rayt__part(memory, &at, n * sizeof(int));
+    w.build.meetings = w.other_keys;
     size_t end = at;
-    at = shared; /* when all is sorted */
-    w.build.meetings = (int *)rayt__part(memory, &at, n * sizeof(int));
-    w.build.ranges =
-        (rayt__range *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__range));
+    at = shared;
+    w.build.tasks =
+        (rayt__task *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(rayt__task));
     if (at < end) at = end;
     w.build.pairs = (rayt__pair *)rayt__part(memory, &at, n * sizeof(rayt__pair));
     w.bytes = at;
@@ -91,76 +94,63 @@ static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sp
     return rayt__check_spheres(spheres, count);
 }
 
-static inline rayt_status rayt__sort_pass(rayt__workplace *w, int shift, cudaStream_t stream)
+static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t stream)
 {
-    int back = shift / 8 % 2;
     rayt__build *b = &w->build;
-    rayt__sort_job sort = {back ? w->other_keys : b->keys,
-                           back ? w->other_order : b->order,
-                           back ? b->keys : w->other_keys,
-                           back ? b->order : w->other_order,
-                           w->counts,
-                           w->totals,
-                           b->count,
-                           rayt__sort_tiles(b->count)};
-    cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
-    cudaLaunchConfig_t digits = rayt__config(RAYT__DIGITS / 8, RAYT__SORT_THREADS, stream);
     rayt_status status = RAYT_OK;
-    if (sort.tiles > 1)
-        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_count, sort, shift));
-    if (sort.tiles > 1 && status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&digits, rayt_sort_offsets, sort));
-    if (status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_scatter, sort, shift));
-    return status;
-}
-
-/* The levels that have few nodes by one block, then a launch a level for as many as a tree of this
-   size usually has, then the rest, if there is one, by one block again. */
-static inline rayt_status rayt__launch_widen(const rayt__build *build, cudaStream_t stream)
-{
-    enum { FIRST = 3, SMALL = 4096 };
-    cudaLaunchConfig_t one = rayt__config(1, RAYT__WIDEN_THREADS, stream);
-    if (build->count <= SMALL)
-        return rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, RAYT__DEPTH));
-    rayt_status status =
-        rayt__launched(cudaLaunchKernelEx(&one, rayt_tree_widen, *build, 0, FIRST));
-    int level = FIRST;
-    for (long long nodes = 64; nodes < 64ll * build->count && status == RAYT_OK; nodes *= 8) {
-        long long most = nodes * 8 < build->count / 4 ? nodes * 8 : build->count / 4;
-        int blocks = (int)((most - 1) / RAYT__WIDEN_THREADS + 1);
-        cudaLaunchConfig_t many =
-            rayt__config(blocks < 4096 ? blocks : 4096, RAYT__WIDEN_THREADS, stream);
-        status = rayt__launched(cudaLaunchKernelEx(&many, rayt_tree_widen, *build, level++, 1));
+    for (int pass = 0; pass < RAYT__PASSES && status == RAYT_OK; pass++) {
+        int back = pass % 2;
+        rayt__sort_job sort = {back ? w->other_keys : b->keys,
+                               back ? w->other_order : b->order,
+                               back ? b->keys : w->other_keys,
+                               back ? b->order : w->other_order,
+                               b->totals + pass * RAYT__DIGITS,
+                               w->states + pass * w->per_pass,
+                               b->count,
+                               rayt__sort_tiles(b->count),
+                               8 * pass};
+        if (pass == 0) sort.values = NULL;
+        cudaLaunchConfig_t tiles = rayt__config(sort.tiles, RAYT__SORT_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&tiles, rayt_sort_pass, sort));
     }
-    if (status == RAYT_OK)
-        status = rayt__launched(
-            cudaLaunchKernelEx(&one, rayt_tree_widen, *build, level, RAYT__DEPTH - level));
     return status;
 }
 
 static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
 {
     rayt__build *b = &w->build;
-    rayt_status status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
-    if (b->count > 0) {
-        cudaLaunchConfig_t each = rayt__thread_per_item(b->count, stream);
-        cudaLaunchConfig_t some = each;
-        if (some.gridDim.x > 1024) some.gridDim.x = 1024;
+    rayt_status status = RAYT_OK;
+    if (b->count <= RAYT__FEW) {
+        cudaLaunchConfig_t few =
+            rayt__config(b->count > 0 ? (b->count - 1) / 32 + 1 : 1, RAYT__FEW_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&few, rayt_tree_few, *b));
+    } else {
+        cudaLaunchConfig_t some = rayt__thread_per_item(b->count, stream);
+        if (some.gridDim.x > 512) some.gridDim.x = 512;
+        status = rayt__cuda(cudaMemsetAsync(memory, 0, w->zeros, stream), "cudaMemset");
         if (status == RAYT_OK)
             status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_bounds, *b));
         if (status == RAYT_OK)
-            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_codes, *b));
-        for (int shift = 0; shift < RAYT__CODE_BITS && status == RAYT_OK; shift += 8)
-            status = rayt__sort_pass(w, shift, stream);
+            status = rayt__launched(cudaLaunchKernelEx(&some, rayt_tree_codes, *b));
+        if (status == RAYT_OK) status = rayt__launch_sort(w, stream);
         if (status == RAYT_OK)
-            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0xff, (size_t)b->count * sizeof(int),
-                                                stream),
+            status = rayt__cuda(cudaMemsetAsync(b->meetings, 0,
+                                                (size_t)b->count * sizeof *b->meetings, stream),
                                 "cudaMemset");
-        if (status == RAYT_OK)
-            status = rayt__launched(cudaLaunchKernelEx(&each, rayt_tree_merge, *b));
     }
-    return status == RAYT_OK ? rayt__launch_widen(b, stream) : status;
+    if (status == RAYT_OK && b->count > 0) {
+        cudaLaunchConfig_t leaves =
+            rayt__config((b->count - 1) / RAYT__MERGE_THREADS + 1, RAYT__MERGE_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&leaves, rayt_tree_merge, *b));
+    }
+    if (status == RAYT_OK) {
+        int nodes = (int)rayt__node_count(b->count), most = 8 * rayt__processors();
+        int blocks = (nodes - 1) / (2 * RAYT__WIDEN_NODES) + 1; /* half of the nodes are usual */
+        cudaLaunchConfig_t queue =
+            rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
+        status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
+    }
+    return status;
 }
 
 RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int count,
@@ -270,20 +260,18 @@ static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
         int first = i, last = i, name = i;
         while (last - first + 1 < count) {
             bool left = rayt__is_left(b->keys, count, first, last);
-            int parent = left ? last : first - 1, end = b->meetings[parent];
-            rayt__pair *pair = &b->pairs[parent];
-            if (left) {
-                pair->left = name;
-            } else {
-                pair->right = name;
-            }
-            b->meetings[parent] = left ? first : last;
+            int parent = left ? last : first - 1, end = (int)(b->meetings[parent] >> 32) - 1;
+            int other = (int)b->meetings[parent];
+            b->meetings[parent] =
+                (unsigned long long)((left ? first : last) + 1) << 32 | (unsigned)name;
             if (end < 0) break;
-            int middle = parent;
+            int halves[2] = {left ? name : other, left ? other : name};
             first = left ? first : end;
             last = left ? end : last;
-            rayt__set_pair(pair, rayt__around(rayt__range_box(b, first, middle, pair->left),
-                                              rayt__range_box(b, middle + 1, last, pair->right)));
+            rayt__set_pair(&b->pairs[parent],
+                           rayt__around(rayt__range_box(b, first, parent, halves[0]),
+                                        rayt__range_box(b, parent + 1, last, halves[1])),
+                           halves[0], halves[1]);
             name = parent;
         }
         if (last - first + 1 == count) root = name;
@@ -291,21 +279,125 @@ static inline RAYT__OPTIMIZE int rayt__merge_host(rayt__build *b, int count)
     return root;
 }
 
+/* The children of a node to be. */
+typedef struct rayt__children {
+    rayt__task task[RAYT__WIDTH]; /* a range and its name */
+    rayt__box box[RAYT__WIDTH];
+    int many;
+} rayt__children;
+
+static inline int rayt__size(const rayt__task *task)
+{
+    return task->last - task->first + 1;
+}
+
+static inline void rayt__set_child(const rayt__build *b, rayt__children *c, int k, int first,
+                                   int last, int name)
+{
+    rayt__task task = {first, last, name, 0, 0, 0, 0, 0};
+    c->task[k] = task;
+    c->box[k] = rayt__range_box(b, first, last, name);
+}
+
+/* The children of the node that is to hold a range, on its level. */
+static inline RAYT__OPTIMIZE void rayt__open_up_host(const rayt__build *b, const rayt__task *task,
+                                                     int level, rayt__children *c)
+{
+    c->many = task->first <= task->last;
+    if (c->many) rayt__set_child(b, c, 0, task->first, task->last, task->name);
+    while (c->many < RAYT__WIDTH) {
+        int widest = -1;
+        float most = -1;
+        for (int k = 0; k < c->many; k++) {
+            int size = rayt__size(&c->task[k]);
+            float worth = rayt__worth(c->box[k], size, level);
+            if (size == 1 || worth <= most) continue;
+            most = worth;
+            widest = k;
+        }
+        if (widest < 0) break;
+        rayt__task whole = c->task[widest];
+        const rayt__pair *pair = &b->pairs[whole.name];
+        rayt__set_child(b, c, widest, whole.first, whole.name, pair->left);
+        rayt__set_child(b, c, c->many++, whole.name + 1, whole.last, pair->right);
+    }
+}
+
+/* Writes a node, the spheres of its leaves, and the tasks of its children that are nodes, from *tail
+   on. */
+static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const rayt__task *task,
+                                                   const rayt__children *c, int *tail)
+{
+    unsigned words[RAYT__NODE_WORDS] = {0};
+    rayt__box all = {0, 0, 0, 0, 0, 0};
+    int at[RAYT__WIDTH], sphere = task->sphere, first = *tail;
+    for (int k = 0; k < RAYT__WIDTH; k++) at[k] = -1;
+    if (c->many) all = rayt__range_box(b, task->first, task->last, task->name);
+    for (int k = 0; k < c->many; k++) {
+        float depths[RAYT__WIDTH];
+        rayt__depths(rayt__lean(c->box[k], all), depths);
+        for (int slot = 0; slot < RAYT__WIDTH; slot++)
+            if (at[slot] >= 0) depths[slot] = -3e38f;
+        at[rayt__deepest(depths)] = k;
+    }
+    unsigned ex = rayt__exponent(all.low_x, all.high_x);
+    unsigned ey = rayt__exponent(all.low_y, all.high_y);
+    unsigned ez = rayt__exponent(all.low_z, all.high_z);
+    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
+    float z = rayt__origin(all.low_z, ez);
+    words[0] = rayt__bits_of(x);
+    words[1] = rayt__bits_of(y);
+    words[2] = rayt__bits_of(z);
+    words[3] = rayt__exponents(ex, ey, ez);
+    words[4] = (unsigned)task->room;
+    words[5] = (unsigned)task->sphere;
+    for (int slot = 0; slot < RAYT__WIDTH; slot++) {
+        if (at[slot] < 0) continue;
+        const rayt__task *child = &c->task[at[slot]];
+        rayt__box box = c->box[at[slot]];
+        int word = slot % 4 / 2, shift = slot % 2 * 16 + slot / 4 * 8, size = rayt__size(child);
+        if (size > RAYT__LEAF_MOST) {
+            words[3] |= 1u << (24 + slot);
+            words[7] |= 8u << 4 * slot;
+            b->tasks[(*tail)++] = *child;
+        } else {
+            words[6] |= ((1u << size) - 1) << 4 * slot;
+            for (int i = 0; i < size; i++, sphere++) {
+                b->indices[sphere] = b->order[child->first + i];
+                b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
+            }
+        }
+        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+    }
+    for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
+        b->nodes[(size_t)task->node * 5 + k] =
+            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+    for (int k = first, node = task->room, room = node + *tail - first; k < *tail; k++) {
+        b->tasks[k].node = node++;
+        b->tasks[k].room = room;
+        b->tasks[k].sphere = sphere;
+        room += rayt__room(rayt__size(&b->tasks[k]));
+        sphere += rayt__size(&b->tasks[k]);
+    }
+}
+
 static inline RAYT__OPTIMIZE void rayt__widen_host(rayt__build *b, int count, int root)
 {
-    int nodes = 1, spheres = 0, level = 0;
-    rayt__range whole = {0, count - 1, root};
-    b->ranges[0] = whole;
-    for (int begin = 0, end = 1; begin < end; level++) {
-        for (int k = begin; k < end; k++) {
-            rayt__children children;
-            rayt__open_up(b, b->ranges[k], level, &children);
-            rayt__write(b, k, &children, nodes, spheres);
-            nodes += children.nodes;
-            spheres += children.spheres;
+    rayt__task whole = {0, count - 1, root, 0, 1, 0, 0, 0};
+    b->tasks[0] = whole;
+    for (int k = 0, tail = 1, end = 1, level = 0; k < tail; k++) {
+        if (k == end) {
+            level++;
+            end = tail;
         }
-        begin = end;
-        end = nodes;
+        rayt__children children;
+        rayt__open_up_host(b, &b->tasks[k], level, &children);
+        rayt__write_host(b, &b->tasks[k], &children, &tail);
     }
 }
 
@@ -335,7 +427,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
     w = rayt__make_workplace(memory, tree, spheres, count);
     int valid = rayt__codes_host(&w.build);
     for (int shift = 0; shift < RAYT__CODE_BITS; shift += 8) rayt__sort_host(&w, shift);
-    memset(w.build.meetings, 0xff, (size_t)count * sizeof(int));
+    memset(w.build.meetings, 0, (size_t)count * sizeof *w.build.meetings);
     rayt__widen_host(&w.build, valid, rayt__merge_host(&w.build, valid));
     free(memory);
     return RAYT_OK;

@@ -36,6 +36,11 @@ static inline rayt_status rayt__check_device(const rayt_tree *tree)
     return status;
 }
 
+/* How many rays fill a device with one round a block, as KERNELS TREE has rounds; tests have fewer. */
+#ifndef RAYT__ROUND
+#define RAYT__ROUND 131072
+#endif
+
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
     return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
@@ -72,9 +77,15 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
     if (status != RAYT_OK) return status;
     status = rayt__check_device(tree);
     if (status == RAYT_OK) {
-        cudaLaunchConfig_t config = rayt__query_config(count, stream);
+        int rounds = count < 2 * RAYT__ROUND   ? 1
+                     : count < 8 * RAYT__ROUND ? count / RAYT__ROUND
+                                               : 8;
+        int enough =
+            tree->count < 16384 ? 16 : 8; /* where walks are short, fetching rays costs more */
+        cudaLaunchConfig_t config = rayt__query_config((count - 1) / rounds + 1, stream);
         status = rayt__launched(cudaLaunchKernelEx(&config, rayt_query_rays, rayt__view(tree), rays,
-                                                   count, kind == RAYT_ANY, (int2 *)found));
+                                                   count, rounds, enough, kind == RAYT_ANY,
+                                                   (int2 *)found));
     }
     return rayt__end(before, status);
 }
