@@ -309,7 +309,7 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
     const int lane = threadIdx.x % 32, triangle = TMM__TRIANGLE(job);
     const int under = (int)(row - col); /* the diagonal's column in the first row, from col on */
     const long long ldc = job->ldc;
-    const TMM_SCALAR beta = (TMM_SCALAR)job->beta;
+    const float beta = job->beta;
     if (fours && left >= 64 &&
         (triangle == 0 || (triangle == TMM__LOWER ? under >= 63 : under <= -15))) {
         c += lane / 16 * ldc + lane % 16 * 4, col += lane % 16 * 4;
@@ -318,7 +318,8 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
             tmm__xsums4 old[AHEAD];
 #pragma unroll
             for (int i = 0; i < AHEAD; i++)
-                old[i] = tmm__xload4(c + (r + 2 * i < rows ? 2 * i * ldc : 0), true, 15, beta);
+                old[i] = tmm__xload4(c + (r + 2 * i < rows ? 2 * i * ldc : 0), true, 15,
+                                     (TMM_SCALAR)beta);
 #pragma unroll
             for (int i = 0; i < AHEAD; i++) {
                 const float4 four =
@@ -363,7 +364,7 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
             for (int n = 0; n < 2; n++) {
                 const int place = (at[i] + n) & 63;
                 const TMM_SUM before =
-                    beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i].v[n]);
+                    beta == 0 ? (TMM_SUM)0 : TMM__MUL(beta, (TMM_SUM)old[i].v[n]);
                 old[i].v[n] = tmm__xvalue(own[TMM__HALF_PLACE(r + i, place)], alpha, before,
                                           in[i] >> n & 1, row + r + i, col + place);
             }
