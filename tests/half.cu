@@ -403,7 +403,8 @@ static void TEST(_test_type)(void)
     }
     for (int n = 0; n < 12; n++) {
         /* Product 0 ends within 16 bytes of C, which TMA would store as a whole. */
-        const long long M = 1 + random_below(n < 6 ? 200 : 70), N = (1 + random_below(150)) | (n == 0);
+        const long long M = 1 + random_below(n < 6 ? 200 : 70),
+                        N = (1 + random_below(150)) | (n == 0);
         const long long K = n == 5 ? 0 : 1 + random_below(n % 3 == 0 ? 700 : 100);
         const long long batch = n % 4 == 3 ? 3 : 1;
         const int odd = n % 3, adds = n / 2 % 2, ops = (int)random_below(4);
