@@ -116,6 +116,7 @@ int main(void)
     h_vectors(), hs_vectors(), half_vectors();
 #ifndef TMM_SIMPLE
     h_aligned(), hs_aligned(), half_aligned();
+    h_stored(), hs_stored(), half_stored();
 #endif
 #endif
 #ifdef TMM_WITH_BFLOAT16
@@ -124,6 +125,7 @@ int main(void)
     b_vectors(), bs_vectors();
 #ifndef TMM_SIMPLE
     b_aligned(), bs_aligned();
+    b_stored(), bs_stored();
 #endif
 #endif
     return tap_done();
@@ -375,6 +377,69 @@ static void TEST(_aligned)(void)
            copied, bad);
     if (status != TMM_OK) tap_note("%s", tmm_last_error());
     cudaFree(device), cudaFree(copies);
+    free(host), free(back);
+}
+#endif
+
+#ifndef TMM_SIMPLE
+/* How KERNEL TENSOR HALF by wgmma stores C that TMA does not, which any device can do: one tile. Sum (row,
+   col) is a small integer, so that all is exact. */
+static __host__ __device__ float TEST(_sum)(int row, int col)
+{
+    return (float)((row * 7 + col * 3) % 11 - 5);
+}
+static __global__ void TEST(_store)(tmm__half_job job, OUT *C, tmm__half_item at, int cols)
+{
+    __shared__ __align__(128) float own[8 * 1024];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    float sum[128];
+    for (int i = 0; i < 128; i++)
+        sum[i] = TEST(_sum)(at.row + warp * 16 + lane / 4 + i / 2 % 2 * 8,
+                            at.col + i / 4 * 8 + lane % 4 * 2 + i % 2);
+    if (cols == 256)
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 256);
+    else
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 128);
+}
+static void TEST(_stored)(void)
+{
+    enum { SPACE = 400000 };
+    OUT *host = (OUT *)malloc(sizeof(OUT) * SPACE), *back = (OUT *)malloc(sizeof(OUT) * SPACE);
+    OUT *C = NULL;
+    int bad = cudaMalloc((void **)&C, sizeof(OUT) * SPACE) != cudaSuccess;
+    for (int trial = 0; trial < 24 && !bad; trial++) {
+        tmm__half_job job;
+        tmm__half_item at;
+        memset((void *)&job, 0, sizeof job), memset(&at, 0, sizeof at);
+        const int M = 1 + (int)random_below(300), N = 1 + (int)random_below(500);
+        const int aligned = trial % 3 == 0, cols = 128 << random_below(2);
+        const int ldc = aligned ? (N + 7) / 8 * 8 : N + (int)random_below(4);
+        const int first = 64 + (aligned ? 8 : (int)random_below(9)), partial = trial % 4 == 3;
+        job.M = M, job.N = N, job.ldc = ldc, job.slices = 1, job.alpha = 2;
+        job.beta = trial / 2 % 2 ? -1.0f : 0.0f;
+        if (M * ldc + 2 * 64 + 8 > SPACE) continue;
+        for (int n = 0; n < SPACE; n++) host[n] = TO_OUT(job.beta == 0 ? NAN : (float)(n % 7));
+        if (cudaMemcpy(C, host, sizeof(OUT) * SPACE, cudaMemcpyHostToDevice)) bad++;
+        if (partial && sizeof(OUT) == 4) job.partials = (float *)C + first, job.alpha = 1;
+        for (at.row = 0; at.row < M; at.row += 128)
+            for (at.col = 0; at.col < N; at.col += cols)
+                TEST(_store)<<<1, 256>>>(job, C + first, at, cols);
+        if (cudaMemcpy(back, C, sizeof(OUT) * SPACE, cudaMemcpyDeviceToHost)) bad++;
+        for (int n = 0; n < SPACE; n++) {
+            const int line = job.partials != NULL ? N : ldc;
+            const int row = n < first ? M : (n - first) / line,
+                      col = n < first ? 0 : (n - first) % line;
+            double expected = OUT_FLOAT(host[n]);
+            if (row < M && col < N)
+                expected = job.alpha * TEST(_sum)(row, col) +
+                           (job.beta == 0 || job.partials != NULL ? 0 : job.beta * expected);
+            const double got = OUT_FLOAT(back[n]);
+            bad += !(got == expected || (got != got && expected != expected));
+        }
+    }
+    tap_ok(bad == 0, "%s: C anywhere is stored, and nothing beside it (%d wrong)", TEXT(LETTER),
+           bad);
+    cudaFree(C);
     free(host), free(back);
 }
 #endif
