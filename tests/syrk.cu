@@ -213,6 +213,7 @@ static void test_items(void)
 }
 #endif
 
+#define BY_WGMMA(p) ((void)(p), 0)
 #define T           float
 #define SCALAR      float
 #define OUT         float
@@ -270,6 +271,8 @@ static void test_items(void)
 #undef OUT_UNIT
 #define SUM_UNIT ldexp(1, -24)
 #define SCALAR   float
+#undef BY_WGMMA
+#define BY_WGMMA(p) TMM(gemm__half_by_wgmma)(p)
 #ifdef TMM_WITH_HALF
 #define T           tmm_half
 #define TO_T(x)     __float2half((float)(x))
@@ -506,6 +509,19 @@ static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
     char name[100];
     tmm__device *device = tmm__current_device();
     const int processors = device->processors, tensor = sizeof(T) != 4;
+    snprintf(name, sizeof name, "kernel %s, instance %d, %s", tmm_kernel_string(kernel), instance,
+             cuts[cut]);
+    TMM(gemm__product) p = TMM(gemm__make_product)(TMM_OP_N, TMM_OP_T, 128, 128, 10, 16, 16);
+    p.batch = 1, p.allowed = TMM__CUT_K, p.triangle = TMM__LOWER;
+    if (cut == TMM__PLAN_CLUSTERS &&
+        !tmm__has_clusters(TMM(gemm__known_plan)(kernel, &p, 1)->kernel)) {
+        tap_skip(name, "not compiled for clusters");
+        return;
+    }
+    if (instance >= 8 && sizeof(T) == 2 && !BY_WGMMA(&p)) {
+        tap_skip(name, "not compiled with wgmma");
+        return;
+    }
     wanted_instance = instance, wanted_cut = cut, offered = 0;
     /* As few tiles are divided in shares for a few multiprocessors, or in slices for many. */
     device->processors = cut == TMM__PLAN_EVEN ? 2 : cut == TMM__PLAN_LAST_ROUND ? 14 : 132;
@@ -522,8 +538,6 @@ static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
     }
     wanted_instance = wanted_cut = -1;
     device->processors = processors;
-    snprintf(name, sizeof name, "kernel %s, instance %d, %s", tmm_kernel_string(kernel), instance,
-             cuts[cut]);
     if (offered == 0) t.status = tmm__fail(TMM_ERROR_UNSUPPORTED, "there is no such plan");
     TEST(_end)(&t, name);
 }
