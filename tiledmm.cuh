@@ -3282,6 +3282,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_prepare_B      TMM_FN(gemm_prepare_B)
 #define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
 #define tmm__xgemm_half_align     TMM_FN(gemm_half_align)
+#define tmm__xgemm_half_thin      TMM_FN(gemm_half_thin)
 #define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
 #define tmm__xgemm_release        TMM_FN(gemm_release)
 #define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
@@ -3311,6 +3312,10 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
+#define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
+#define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
+#define tmm__xhalf_thin_stages TMM_FN(gemm__half_thin_stages)
+#define tmm__xhalf_thin_tiles TMM_FN(gemm__half_thin_tiles)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
@@ -3541,6 +3546,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_half_wgmma  TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
 #define tmm__half_wgmma_bytes TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
 #define tmm__xhalf_sum        TMM_FN(half_sum)
+#define tmm__xhalf_thin_sum   TMM_FN(half_thin_sum)
 #define tmm__gemm_half        TMM__INSTANCE(gemm_half_, HALF)
 #define tmm__half_bytes       TMM__INSTANCE(half_bytes_, HALF)
 #define tmm__gemm_tensor      TMM__INSTANCE(gemm_tensor_, TENSOR)
@@ -11410,6 +11416,13 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 64)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
+                         " {" TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H16(0), TMM__H16(16)                                            \
+                         : "l"(a), "l"(b));                                                     \
         else                                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
@@ -11615,6 +11628,256 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
     (void)map_A, (void)map_B, (void)C, (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
+   Uses: kernels/common/, kernels/tensor_half/wgmma.cuh, once/. Used by: thin_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
+/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
+   and of all shared memory, to the stages of which 1024 bytes align. */
+enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 8, TMM__HALF_THIN_CLUSTER = 8 };
+#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
+#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
+
+/* The product, and how it is divided. op(A) or op(B) is the large operand, the other the thin one. */
+typedef struct tmm__half_thin_job {
+    long long M, N, ldc, batchC;
+    float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
+    float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
+    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int turned_large, turned_thin; /* operands that do not lie along k */
+    int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
+    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
+    int cluster, slices, steps,
+        stages; /* blocks that share the k of a slice; slices; steps of 64 k */
+} tmm__half_thin_job;
+
+#if TMM__WGMMA
+/* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
+   lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
+TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
+{
+    const int lane = threadIdx.x % 32, line = threadIdx.x / 32 * 16 + lane / 4, two = lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++) { /* of 8 columns: rows 0 to 7, then 8 to 15 */
+        const int l = line + i % 2 * 8, t = i / 2 * 8 + two;
+        if (large_is_A)
+            *(float2 *)(sums + l * (cols + 8) + t) = make_float2(c[2 * i], c[2 * i + 1]);
+        else
+            sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
+    }
+}
+
+/* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
+TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
+{
+    float4 x;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "r"(tmm__map_shared(sums, rank))
+                 : "memory");
+    return x;
+}
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#if TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
+   thin one. The products of a stage run while the next one is awaited. */
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, int steps, unsigned at, unsigned fulls, int count,
+                                     int group, const int cols, const int turned_large,
+                                     const int turned_thin)
+{
+    unsigned parity = 0;
+    const unsigned first = at;
+    const int lane = threadIdx.x % 32, count8 = 8 * count;
+    int stage = 0, before = -1; /* 8 times their number */
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) c[i] = 0;
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        tmm__barrier_wait(fulls + stage, parity);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const unsigned long long a =
+                tmm__descriptor(at + group * 8192 + k * (turned_large ? 2048 : 32));
+            const unsigned long long b =
+                tmm__descriptor(at + 16384 + k * (turned_thin ? 2048 : 32)) +
+                (turned_thin ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+            if (turned_large && turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+            else if (turned_large)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+            else if (turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+            else
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        }
+        TMM__WGMMA_COMMIT();
+        TMM__WGMMA_WAIT(1);
+        if (before >= 0 && lane == 0)
+            tmm__barrier_arrive(fulls + 8 * (int)TMM__HALF_THIN_STAGES + before);
+        before = stage;
+        at += TMM__HALF_THIN_STAGE(cols), stage += 8;
+        if (stage == count8) stage = 0, parity ^= 1, at = first;
+    }
+    TMM__WGMMA_WAIT(0);
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+#undef TMM__HALF_TYPE
+#endif
+
+/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+   288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
+   stage is 64 k:
+       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+       thin    the same, `cols` lines
+   with the swizzle of 128 bytes. Blocks of a cluster have the same tile, and parts of its k in order.
+   Each adds up its share of the tile, in that order, from the shared memory of all:
+       block 0   |k 0 ..   | sums |\   rows 0 .. r
+       block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
+   More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
+
+   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
+   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
+   each brings as many bytes again; starting and adding up for little work. */
+TMM_KERNEL void __launch_bounds__(288, 2)
+    tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
+                         const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
+                         const tmm__half_thin_job job)
+{
+#if TMM__WGMMA
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ __align__(8) unsigned long long barriers[2 * TMM__HALF_THIN_STAGES];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
+    const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
+    const int cluster = job.cluster, rank = blockIdx.x % cluster, item = blockIdx.x / cluster;
+    const int slice = item % job.slices, tile = item / job.slices, product = blockIdx.y;
+    const int line0 = tile / job.across * (int)TMM__HALF_THIN_LINES;
+    const int thin0 = tile % job.across * job.cols;
+    const long long part = slice * cluster + rank, parts = job.slices * cluster;
+    const int first = (int)(job.steps * part / parts);
+    const int steps = (int)(job.steps * (part + 1) / parts) - first;
+    float *sums = (float *)(tmm__memory + skip);
+    if (threadIdx.x == 0) {
+        for (int n = 0; n < job.stages; n++) {
+            tmm__barrier_init(fulls + 8 * n, 1);
+            tmm__barrier_init(empties + 8 * n, 8);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                         : "memory");
+    }
+    __syncthreads();
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (threadIdx.x >= 256) {
+        const int zL = product * job.next_large, zT = product * job.next_thin;
+        const int bytes = TMM__HALF_THIN_STAGE(job.cols);
+        unsigned to = base + skip, parity = 1;
+        int stage = 0;
+        for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
+            const unsigned barrier = fulls + 8 * stage;
+            const int k = (first + step) * 64;
+            tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
+            tmm__barrier_expect(barrier, bytes);
+            if (job.turned_large) {
+                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
+                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+            } else {
+                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+            }
+            if (job.turned_thin) {
+                tmm__half_box(to + 16384, &map_thin, thin0, k, zT, barrier, 1);
+                if (job.cols == 128)
+                    tmm__half_box(to + 24576, &map_thin, thin0 + 64, k, zT, barrier, 1);
+            } else {
+                tmm__half_box(to + 16384, &map_thin, k, thin0, zT, barrier, 1);
+            }
+            to += bytes;
+            if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
+        }
+        __syncwarp();
+    } else {
+        const int group = threadIdx.x / 128, both = 2 * job.turned_large + job.turned_thin;
+        float sum[64];
+#define TMM__SUM_OF(count, large, thin)                                                          \
+    do {                                                                                         \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                               \
+            tmm__xhalf_thin_sum(sum, steps, base + skip, fulls, job.stages, group, count, large, \
+                                thin);                                                           \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */    \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                               \
+        }                                                                                        \
+    } while (0)
+        TMM__SUM_OF(64, 0, 0);
+        TMM__SUM_OF(64, 0, 1);
+        TMM__SUM_OF(64, 1, 0);
+        TMM__SUM_OF(64, 1, 1);
+        TMM__SUM_OF(128, 0, 0);
+        TMM__SUM_OF(128, 0, 1);
+        TMM__SUM_OF(128, 1, 0);
+        TMM__SUM_OF(128, 1, 1);
+#undef TMM__SUM_OF
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS();
+    if (threadIdx.x < 256) {
+        const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
+        const int pitch = job.large_is_A ? job.cols + 8 : 132;
+        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
+        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int fours = (cols + 3) / 4, all = rows * fours;
+        const int end = all * (rank + 1) / cluster;
+        TMM_OUT *c = C + product * job.batchC;
+        float *partials = job.partials;
+        if (partials != NULL)
+            partials += ((long long)product * job.slices + slice) * (job.M * job.N);
+        const bool aligned =
+            ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+#pragma unroll 1
+        for (int n = all * rank / cluster + threadIdx.x; n < end; n += 256) {
+            const int r = n / fours, four = (n - r * fours) * 4;
+            float4 x[TMM__HALF_THIN_CLUSTER];
+#pragma unroll
+            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < cluster) x[i] = tmm__half_thin_load(sums + r * pitch + four, i);
+            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
+#pragma unroll
+            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < cluster)
+                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
+            const long long row = row0 + r, col = col0 + four;
+            const unsigned mask = tmm__column_mask(col, 4, 0, job.N);
+            if (partials != NULL) {
+                float *to = partials + row * job.N + col;
+                for (int j = 0; j < 4; j++)
+                    if (mask >> j & 1) to[j] = sum[j];
+                continue;
+            }
+            TMM_OUT *to = c + row * job.ldc + col;
+            const bool vector = aligned && mask == 15;
+            const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job.beta);
+            tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job.alpha, job, product), old.v,
+                         sum);
+        }
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
+#else
+    (void)map_large, (void)map_thin, (void)C, (void)job;
 #endif
 }
 #endif
@@ -16999,6 +17262,13 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     return (size_t)(rows * items * pitch) * 2;
 }
 
+/* KERNEL THIN HALF: see thin_launch.h. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+#endif
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
@@ -17133,7 +17403,9 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
 {
     (void)row;
     tmm__xhalf_mma_plan(p, c);
-    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+    if (!tmm__xhalf_by_wgmma(p)) return;
+    tmm__xhalf_wgmma_plan(p, c);
+    tmm__xhalf_thin_plan(p, c);
 }
 
 /* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
@@ -17210,6 +17482,11 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
+    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+        if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
+        if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+        return status;
+    }
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -17283,6 +17560,104 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
                     dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
                     dim3(128), plan->bytes, arguments, p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* Tiles of `cols` thin lines. */
+static inline double tmm__xhalf_thin_tiles(const tmm__xproduct *p, int cols)
+{
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    return ceil(large / (int)TMM__HALF_THIN_LINES) * ceil(thin / cols);
+}
+
+/* Stages that fit twice into a multiprocessor. */
+static inline int tmm__xhalf_thin_stages(int cols)
+{
+#ifdef X_STAGES
+    if (X_STAGES) return X_STAGES;
+#endif
+    return cols == 64 ? 4 : 3;
+}
+
+/* KERNEL THIN HALF, if it should take less than c->time. Its k are shared by a cluster, or by so many
+   clusters of eight, whose parts KERNEL SUM adds. */
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const tmm__device *device = tmm__current_device();
+    const double steps = ceil(p->K / 64.0);
+    const int most = TMM__HALF_THIN_CLUSTER;
+    const double copied =
+        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
+    for (int n = 0; n < 2; n++) {
+        const int cols = 64 << n, stages = tmm__xhalf_thin_stages(cols);
+        const double tiles = tmm__xhalf_thin_tiles(p, cols);
+        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
+        if (tiles * 256 > INT_MAX) continue;
+        for (int parts = 1; parts <= 256; parts += parts < most ? 1 : most) {
+            const int cut = parts > most ? TMM__PLAN_REDUCE
+                            : parts > 1  ? TMM__PLAN_CLUSTERS
+                                         : TMM__PLAN_WHOLE;
+            if (parts > most && (!(p->allowed & TMM__CUT_K) || !device->pools)) break;
+            const double blocks = tiles * parts * p->batch;
+            const double rounds = ceil(blocks / (2 * load.processors));
+            const double clocks = 4000 + rounds * (ceil(steps / parts) * 600 + 1000);
+            double time = device->gpu.launch +
+                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
+                          copies;
+            if (parts > most) time = tmm__host_time(time + tmm__xsum_time(p, parts / most));
+            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + n, cut, parts, time);
+            if (time >= c->time) continue;
+            c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
+            c->kernel = (const void *)tmm__xgemm_half_thin;
+            c->bytes = TMM__HALF_THIN_BYTES(cols, stages), c->slices = parts, c->cut = cut,
+            c->rest = 0;
+            c->turned = p->M > p->N;
+            c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
+            c->tile_n = c->turned ? cols : (int)TMM__HALF_THIN_LINES;
+        }
+    }
+}
+
+/* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+{
+    const int most = TMM__HALF_THIN_CLUSTER, turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const int cols = plan->turned ? plan->tile_n : plan->tile_m;
+    int slices = plan->slices > most ? plan->slices / most : 1;
+    tmm__half_map maps[2];
+    tmm__half_thin_job job;
+    memset(&job, 0, sizeof job);
+    job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
+    job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
+    job.large_is_A = plan->turned;
+    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
+    job.turned_large = plan->turned ? turned_A : turned_B;
+    job.turned_thin = plan->turned ? turned_B : turned_A;
+    job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
+    job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
+    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.steps = (int)((p->K + 63) / 64), job.stages = tmm__xhalf_thin_stages(cols);
+    job.cluster = plan->slices > most ? most : plan->slices, job.slices = slices;
+    *missing = !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+               !tmm__xhalf_make_map(&maps[1], p, plan->turned, job.turned_thin ? 64 : cols);
+    if (*missing) return TMM_OK;
+    void *partials = tmm__xpartials(p, &slices);
+    *missing = slices != job.slices;
+    if (*missing) return TMM_OK;
+    job.partials = (float *)partials;
+    const double tiles = tmm__xhalf_thin_tiles(p, cols);
+    void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
+    const tmm_status status =
+        tmm__launch_clusters(plan->kernel, dim3((unsigned)tiles * (unsigned)plan->slices, p->batch),
+                             288, job.cluster, 1, plan->bytes, arguments, p->stream);
+    return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.

@@ -130,6 +130,13 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 64)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
+                         " {" TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H16(0), TMM__H16(16)                                            \
+                         : "l"(a), "l"(b));                                                     \
         else                                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
