@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
-   Uses: kernels/common/, kernels/tensor_half/wgmma.cuh, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
    and of all shared memory, to the stages of which 1024 bytes align. */
