@@ -1366,8 +1366,8 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations.
    Uses: config.h, types.h.
-   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh,
-   kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/, type/. */
+   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh, kernels/tensor_half/,
+   kernels/tensor_int8/, type/. */
 #if TMM__KERNELS && defined(TMM_WITH_EPILOGUE) && !defined(TMM__ONCE)
 /* What comes after x = alpha op(A) op(B) + beta C: C = activation(x + biases) + gamma D. A part of
    kernels' parameters. Strides: from product to product. */
@@ -3314,7 +3314,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
-#define tmm__xhalf_thin_stages TMM_FN(gemm__half_thin_stages)
+#define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_tiles TMM_FN(gemm__half_thin_tiles)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
@@ -11149,8 +11149,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/.
-   Used by: kernels/tensor_float/, kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -11285,7 +11284,7 @@ TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
@@ -11415,6 +11414,13 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 16)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
+                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H4(0), TMM__H4(4)                                               \
                          : "l"(a), "l"(b));                                                     \
         else if (cols == 64)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
@@ -11632,11 +11638,11 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
-   Uses: kernels/common/, kernels/tensor_half/wgmma.cuh, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
    and of all shared memory, to the stages of which 1024 bytes align. */
-enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 8, TMM__HALF_THIN_CLUSTER = 8 };
+enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
 #define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
 #define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
 
@@ -11651,9 +11657,10 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
-    int cluster, slices, steps,
-        stages; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int prefetch;
+    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
@@ -11670,6 +11677,13 @@ TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A
         else
             sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
     }
+}
+
+TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z)
+                 : "memory");
 }
 
 /* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
@@ -11693,20 +11707,20 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. The products of a stage run while the next one is awaited. */
-TMM__DEVICE void tmm__xhalf_thin_sum(float *c, int steps, unsigned at, unsigned fulls, int count,
-                                     int group, const int cols, const int turned_large,
-                                     const int turned_thin)
+   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
+                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     const int turned_large, const int turned_thin)
 {
     unsigned parity = 0;
     const unsigned first = at;
-    const int lane = threadIdx.x % 32, count8 = 8 * count;
-    int stage = 0, before = -1; /* 8 times their number */
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
+    int stage = 0;
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) c[i] = 0;
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        tmm__barrier_wait(fulls + stage, parity);
+        tmm__barrier_wait(fulls + 8 * stage, parity);
         TMM__WGMMA_BEGIN();
 #pragma unroll
         for (int k = 0; k < 4; k++) {
@@ -11725,14 +11739,12 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, int steps, unsigned at, unsigned 
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
-        TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane == 0)
-            tmm__barrier_arrive(fulls + 8 * (int)TMM__HALF_THIN_STAGES + before);
-        before = stage;
-        at += TMM__HALF_THIN_STAGE(cols), stage += 8;
-        if (stage == count8) stage = 0, parity ^= 1, at = first;
+        TMM__WGMMA_WAIT(0);
+        if (lane < job->pair)
+            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        at += job->stage;
+        if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
-    TMM__WGMMA_WAIT(0);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
@@ -11764,35 +11776,46 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
     const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
-    const int cluster = job.cluster, rank = blockIdx.x % cluster, item = blockIdx.x / cluster;
-    const int slice = item % job.slices, tile = item / job.slices, product = blockIdx.y;
-    const int line0 = tile / job.across * (int)TMM__HALF_THIN_LINES;
-    const int thin0 = tile % job.across * job.cols;
-    const long long part = slice * cluster + rank, parts = job.slices * cluster;
+    const int pair = job.pair, cluster = job.parts * pair;
+    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
+    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
+    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
+    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
     const int steps = (int)(job.steps * (part + 1) / parts) - first;
     float *sums = (float *)(tmm__memory + skip);
     if (threadIdx.x == 0) {
         for (int n = 0; n < job.stages; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8);
+            tmm__barrier_init(empties + 8 * n, 8 * pair);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
     }
     __syncthreads();
+    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
     tmm__let_next_begin();
+    if (job.prefetch && threadIdx.x == 256)
+        for (int step = 0; step < steps && step < job.prefetch; step++) {
+            const int k = (first + step) * 64, z = product * job.next_large;
+            if (job.turned_large)
+                tmm__half_prefetch(&map_large, line0, k, z),
+                    tmm__half_prefetch(&map_large, line0 + 64, k, z);
+            else
+                tmm__half_prefetch(&map_large, k, line0, z);
+        }
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
-        const int bytes = TMM__HALF_THIN_STAGE(job.cols);
+        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
         for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
-            tmm__barrier_expect(barrier, bytes);
+            tmm__barrier_expect(barrier, job.stage);
             if (job.turned_large) {
                 tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
                 tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
@@ -11800,28 +11823,32 @@ TMM_KERNEL void __launch_bounds__(288, 2)
                 tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
             }
             if (job.turned_thin) {
-                tmm__half_box(to + 16384, &map_thin, thin0, k, zT, barrier, 1);
-                if (job.cols == 128)
-                    tmm__half_box(to + 24576, &map_thin, thin0 + 64, k, zT, barrier, 1);
+                for (int i = 0; i < job.cols; i += 64)
+                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
+                                  k + which * 32, zT, barrier, to_both);
             } else {
-                tmm__half_box(to + 16384, &map_thin, k, thin0, zT, barrier, 1);
+                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
+                              to_both);
             }
-            to += bytes;
+            to += job.stage;
             if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
         }
         __syncwarp();
     } else {
-        const int group = threadIdx.x / 128, both = 2 * job.turned_large + job.turned_thin;
+        const int both = 2 * job.turned_large + job.turned_thin;
         float sum[64];
-#define TMM__SUM_OF(count, large, thin)                                                          \
-    do {                                                                                         \
-        if (job.cols == (count) && both == 2 * (large) + (thin)) {                               \
-            tmm__xhalf_thin_sum(sum, steps, base + skip, fulls, job.stages, group, count, large, \
-                                thin);                                                           \
-            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */    \
-            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                               \
-        }                                                                                        \
+#define TMM__SUM_OF(count, large, thin)                                                           \
+    do {                                                                                          \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
+        }                                                                                         \
     } while (0)
+        TMM__SUM_OF(16, 0, 0);
+        TMM__SUM_OF(16, 0, 1);
+        TMM__SUM_OF(16, 1, 0);
+        TMM__SUM_OF(16, 1, 1);
         TMM__SUM_OF(64, 0, 0);
         TMM__SUM_OF(64, 0, 1);
         TMM__SUM_OF(64, 1, 0);
@@ -11839,8 +11866,8 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const int pitch = job.large_is_A ? job.cols + 8 : 132;
         const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
         const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
-        const int fours = (cols + 3) / 4, all = rows * fours;
-        const int end = all * (rank + 1) / cluster;
+        const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
+        const int own = rank / pair, end = all * (own + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
         float *partials = job.partials;
         if (partials != NULL)
@@ -11848,16 +11875,17 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const bool aligned =
             ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-        for (int n = all * rank / cluster + threadIdx.x; n < end; n += 256) {
+        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
             const int r = n / fours, four = (n - r * fours) * 4;
             float4 x[TMM__HALF_THIN_CLUSTER];
 #pragma unroll
             for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < cluster) x[i] = tmm__half_thin_load(sums + r * pitch + four, i);
+                if (i < job.parts)
+                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
             TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
 #pragma unroll
             for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < cluster)
+                if (i < job.parts)
                     sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
             const long long row = row0 + r, col = col0 + four;
             const unsigned mask = tmm__column_mask(col, 4, 0, job.N);
@@ -11906,6 +11934,7 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
+    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;
@@ -17170,7 +17199,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -17572,13 +17601,11 @@ static inline double tmm__xhalf_thin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__HALF_THIN_LINES) * ceil(thin / cols);
 }
 
-/* Stages that fit twice into a multiprocessor. */
-static inline int tmm__xhalf_thin_stages(int cols)
+/* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
+static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols, int large_is_A)
 {
-#ifdef X_STAGES
-    if (X_STAGES) return X_STAGES;
-#endif
-    return cols == 64 ? 4 : 3;
+    const int turned = large_is_A ? p->rsB != 1 : p->csA != 1;
+    return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
 /* KERNEL THIN HALF, if it should take less than c->time. Its k are shared by a cluster, or by so many
@@ -17592,8 +17619,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
-    for (int n = 0; n < 2; n++) {
-        const int cols = 64 << n, stages = tmm__xhalf_thin_stages(cols);
+    for (int n = 0; n < 3; n++) {
+        const int cols = n == 0 ? 16 : 32 << n, stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
         const double tiles = tmm__xhalf_thin_tiles(p, cols);
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
         if (tiles * 256 > INT_MAX) continue;
@@ -17613,7 +17640,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             if (time >= c->time) continue;
             c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
             c->kernel = (const void *)tmm__xgemm_half_thin;
-            c->bytes = TMM__HALF_THIN_BYTES(cols, stages), c->slices = parts, c->cut = cut,
+            c->depth = 112 * 1024 / stage, c->bytes = c->depth * stage + 1024;
+            c->layout = parts < most ? parts : most, c->down = 1, c->slices = parts, c->cut = cut,
             c->rest = 0;
             c->turned = p->M > p->N;
             c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
@@ -17622,12 +17650,15 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     }
 }
 
+#ifndef X_EARLY
+#define X_EARLY 1
+#endif
 /* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing)
 {
-    const int most = TMM__HALF_THIN_CLUSTER, turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const int cols = plan->turned ? plan->tile_n : plan->tile_m;
-    int slices = plan->slices > most ? plan->slices / most : 1;
+    int slices = plan->slices / plan->layout;
     tmm__half_map maps[2];
     tmm__half_thin_job job;
     memset(&job, 0, sizeof job);
@@ -17642,21 +17673,27 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
+#ifdef X_PREFETCH
+    job.prefetch = X_PREFETCH;
+#endif
     job.cols = cols, job.across = (job.thins - 1) / cols + 1;
-    job.steps = (int)((p->K + 63) / 64), job.stages = tmm__xhalf_thin_stages(cols);
-    job.cluster = plan->slices > most ? most : plan->slices, job.slices = slices;
-    *missing = !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, plan->turned, job.turned_thin ? 64 : cols);
+    job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
+    job.stage = tmm__xhalf_thin_stage(p, cols, plan->turned);
+    job.pair = plan->down, job.parts = plan->layout, job.slices = slices;
+    *missing =
+        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
     if (*missing) return TMM_OK;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const double tiles = tmm__xhalf_thin_tiles(p, cols);
+    const long long down = (job.lines - 1) / ((int)TMM__HALF_THIN_LINES * job.pair) + 1;
+    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
-        tmm__launch_clusters(plan->kernel, dim3((unsigned)tiles * (unsigned)plan->slices, p->batch),
-                             288, job.cluster, 1, plan->bytes, arguments, p->stream);
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair,
+                             X_EARLY, plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif

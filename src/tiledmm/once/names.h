@@ -152,7 +152,7 @@
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
-#define tmm__xhalf_thin_stages TMM_FN(gemm__half_thin_stages)
+#define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_tiles TMM_FN(gemm__half_thin_tiles)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)

@@ -3,7 +3,7 @@
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
    and of all shared memory, to the stages of which 1024 bytes align. */
-enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 8, TMM__HALF_THIN_CLUSTER = 8 };
+enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
 #define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
 #define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
 
@@ -18,9 +18,10 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
-    int cluster, slices, steps,
-        stages; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int prefetch;
+    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
@@ -37,6 +38,13 @@ TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A
         else
             sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
     }
+}
+
+TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z)
+                 : "memory");
 }
 
 /* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
@@ -60,20 +68,20 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. The products of a stage run while the next one is awaited. */
-TMM__DEVICE void tmm__xhalf_thin_sum(float *c, int steps, unsigned at, unsigned fulls, int count,
-                                     int group, const int cols, const int turned_large,
-                                     const int turned_thin)
+   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
+                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     const int turned_large, const int turned_thin)
 {
     unsigned parity = 0;
     const unsigned first = at;
-    const int lane = threadIdx.x % 32, count8 = 8 * count;
-    int stage = 0, before = -1; /* 8 times their number */
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
+    int stage = 0;
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) c[i] = 0;
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        tmm__barrier_wait(fulls + stage, parity);
+        tmm__barrier_wait(fulls + 8 * stage, parity);
         TMM__WGMMA_BEGIN();
 #pragma unroll
         for (int k = 0; k < 4; k++) {
@@ -92,14 +100,12 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, int steps, unsigned at, unsigned 
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
-        TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane == 0)
-            tmm__barrier_arrive(fulls + 8 * (int)TMM__HALF_THIN_STAGES + before);
-        before = stage;
-        at += TMM__HALF_THIN_STAGE(cols), stage += 8;
-        if (stage == count8) stage = 0, parity ^= 1, at = first;
+        TMM__WGMMA_WAIT(0);
+        if (lane < job->pair)
+            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        at += job->stage;
+        if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
-    TMM__WGMMA_WAIT(0);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
@@ -131,35 +137,46 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
     const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
-    const int cluster = job.cluster, rank = blockIdx.x % cluster, item = blockIdx.x / cluster;
-    const int slice = item % job.slices, tile = item / job.slices, product = blockIdx.y;
-    const int line0 = tile / job.across * (int)TMM__HALF_THIN_LINES;
-    const int thin0 = tile % job.across * job.cols;
-    const long long part = slice * cluster + rank, parts = job.slices * cluster;
+    const int pair = job.pair, cluster = job.parts * pair;
+    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
+    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
+    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
+    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
     const int steps = (int)(job.steps * (part + 1) / parts) - first;
     float *sums = (float *)(tmm__memory + skip);
     if (threadIdx.x == 0) {
         for (int n = 0; n < job.stages; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8);
+            tmm__barrier_init(empties + 8 * n, 8 * pair);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
     }
     __syncthreads();
+    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
     tmm__let_next_begin();
+    if (job.prefetch && threadIdx.x == 256)
+        for (int step = 0; step < steps && step < job.prefetch; step++) {
+            const int k = (first + step) * 64, z = product * job.next_large;
+            if (job.turned_large)
+                tmm__half_prefetch(&map_large, line0, k, z),
+                    tmm__half_prefetch(&map_large, line0 + 64, k, z);
+            else
+                tmm__half_prefetch(&map_large, k, line0, z);
+        }
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
-        const int bytes = TMM__HALF_THIN_STAGE(job.cols);
+        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
         for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
-            tmm__barrier_expect(barrier, bytes);
+            tmm__barrier_expect(barrier, job.stage);
             if (job.turned_large) {
                 tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
                 tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
@@ -167,28 +184,32 @@ TMM_KERNEL void __launch_bounds__(288, 2)
                 tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
             }
             if (job.turned_thin) {
-                tmm__half_box(to + 16384, &map_thin, thin0, k, zT, barrier, 1);
-                if (job.cols == 128)
-                    tmm__half_box(to + 24576, &map_thin, thin0 + 64, k, zT, barrier, 1);
+                for (int i = 0; i < job.cols; i += 64)
+                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
+                                  k + which * 32, zT, barrier, to_both);
             } else {
-                tmm__half_box(to + 16384, &map_thin, k, thin0, zT, barrier, 1);
+                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
+                              to_both);
             }
-            to += bytes;
+            to += job.stage;
             if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
         }
         __syncwarp();
     } else {
-        const int group = threadIdx.x / 128, both = 2 * job.turned_large + job.turned_thin;
+        const int both = 2 * job.turned_large + job.turned_thin;
         float sum[64];
-#define TMM__SUM_OF(count, large, thin)                                                          \
-    do {                                                                                         \
-        if (job.cols == (count) && both == 2 * (large) + (thin)) {                               \
-            tmm__xhalf_thin_sum(sum, steps, base + skip, fulls, job.stages, group, count, large, \
-                                thin);                                                           \
-            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */    \
-            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                               \
-        }                                                                                        \
+#define TMM__SUM_OF(count, large, thin)                                                           \
+    do {                                                                                          \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
+        }                                                                                         \
     } while (0)
+        TMM__SUM_OF(16, 0, 0);
+        TMM__SUM_OF(16, 0, 1);
+        TMM__SUM_OF(16, 1, 0);
+        TMM__SUM_OF(16, 1, 1);
         TMM__SUM_OF(64, 0, 0);
         TMM__SUM_OF(64, 0, 1);
         TMM__SUM_OF(64, 1, 0);
@@ -206,8 +227,8 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const int pitch = job.large_is_A ? job.cols + 8 : 132;
         const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
         const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
-        const int fours = (cols + 3) / 4, all = rows * fours;
-        const int end = all * (rank + 1) / cluster;
+        const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
+        const int own = rank / pair, end = all * (own + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
         float *partials = job.partials;
         if (partials != NULL)
@@ -215,16 +236,17 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const bool aligned =
             ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-        for (int n = all * rank / cluster + threadIdx.x; n < end; n += 256) {
+        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
             const int r = n / fours, four = (n - r * fours) * 4;
             float4 x[TMM__HALF_THIN_CLUSTER];
 #pragma unroll
             for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < cluster) x[i] = tmm__half_thin_load(sums + r * pitch + four, i);
+                if (i < job.parts)
+                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
             TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
 #pragma unroll
             for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < cluster)
+                if (i < job.parts)
                     sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
             const long long row = row0 + r, col = col0 + four;
             const unsigned mask = tmm__column_mask(col, 4, 0, job.N);

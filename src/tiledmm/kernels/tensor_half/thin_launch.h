@@ -8,13 +8,11 @@ static inline double tmm__xhalf_thin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__HALF_THIN_LINES) * ceil(thin / cols);
 }
 
-/* Stages that fit twice into a multiprocessor. */
-static inline int tmm__xhalf_thin_stages(int cols)
+/* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
+static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols, int large_is_A)
 {
-#ifdef X_STAGES
-    if (X_STAGES) return X_STAGES;
-#endif
-    return cols == 64 ? 4 : 3;
+    const int turned = large_is_A ? p->rsB != 1 : p->csA != 1;
+    return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
 /* KERNEL THIN HALF, if it should take less than c->time. Its k are shared by a cluster, or by so many
@@ -28,8 +26,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
-    for (int n = 0; n < 2; n++) {
-        const int cols = 64 << n, stages = tmm__xhalf_thin_stages(cols);
+    for (int n = 0; n < 3; n++) {
+        const int cols = n == 0 ? 16 : 32 << n, stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
         const double tiles = tmm__xhalf_thin_tiles(p, cols);
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
         if (tiles * 256 > INT_MAX) continue;
@@ -49,7 +47,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             if (time >= c->time) continue;
             c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
             c->kernel = (const void *)tmm__xgemm_half_thin;
-            c->bytes = TMM__HALF_THIN_BYTES(cols, stages), c->slices = parts, c->cut = cut,
+            c->depth = 112 * 1024 / stage, c->bytes = c->depth * stage + 1024;
+            c->layout = parts < most ? parts : most, c->down = 1, c->slices = parts, c->cut = cut,
             c->rest = 0;
             c->turned = p->M > p->N;
             c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
@@ -58,12 +57,15 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     }
 }
 
+#ifndef X_EARLY
+#define X_EARLY 1
+#endif
 /* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing)
 {
-    const int most = TMM__HALF_THIN_CLUSTER, turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const int cols = plan->turned ? plan->tile_n : plan->tile_m;
-    int slices = plan->slices > most ? plan->slices / most : 1;
+    int slices = plan->slices / plan->layout;
     tmm__half_map maps[2];
     tmm__half_thin_job job;
     memset(&job, 0, sizeof job);
@@ -78,21 +80,27 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
+#ifdef X_PREFETCH
+    job.prefetch = X_PREFETCH;
+#endif
     job.cols = cols, job.across = (job.thins - 1) / cols + 1;
-    job.steps = (int)((p->K + 63) / 64), job.stages = tmm__xhalf_thin_stages(cols);
-    job.cluster = plan->slices > most ? most : plan->slices, job.slices = slices;
-    *missing = !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, plan->turned, job.turned_thin ? 64 : cols);
+    job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
+    job.stage = tmm__xhalf_thin_stage(p, cols, plan->turned);
+    job.pair = plan->down, job.parts = plan->layout, job.slices = slices;
+    *missing =
+        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
     if (*missing) return TMM_OK;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const double tiles = tmm__xhalf_thin_tiles(p, cols);
+    const long long down = (job.lines - 1) / ((int)TMM__HALF_THIN_LINES * job.pair) + 1;
+    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
-        tmm__launch_clusters(plan->kernel, dim3((unsigned)tiles * (unsigned)plan->slices, p->batch),
-                             288, job.cluster, 1, plan->bytes, arguments, p->stream);
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair,
+                             X_EARLY, plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif

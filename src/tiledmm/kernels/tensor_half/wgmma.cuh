@@ -130,6 +130,13 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 16)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
+                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H4(0), TMM__H4(4)                                               \
+                         : "l"(a), "l"(b));                                                     \
         else if (cols == 64)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
