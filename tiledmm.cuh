@@ -584,8 +584,8 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) \
-    _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLOAT) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) \
+    _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
     _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) \
     _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(PROMOTION_256B) _(Q) \
     _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) \
@@ -638,6 +638,7 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FIRST
+#undef FLOAT
 #undef FLUSH
 #undef FOURS
 #undef GRAIN
@@ -1154,8 +1155,9 @@ TMM__DEVICE int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (a constant; the global address is a multiple) if `enabled`; otherwise `to`
-   keeps what it has. 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
-   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
+   keeps what it has. 2, 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). memcpy of 2
+   bytes stores each of them. ptxas 13.0 takes the low byte of a half for its value as an integer. */
 TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
@@ -1175,6 +1177,14 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
+    } else if (bytes == 2) {
+        unsigned short x;
+        memcpy(&x, to, 2);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b16 %0, [%1];\n}"
+                     : "+h"(x)
+                     : "l"(from), "r"((int)enabled)
+                     : "memory");
+        memcpy(to, &x, 2);
     } else if (enabled) {
         memcpy(to, from, bytes);
     }
@@ -1197,6 +1207,13 @@ TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabl
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
+                         x),
+                     "l"(to), "r"((int)enabled)
+                     : "memory");
+    } else if (bytes == 2) {
+        unsigned short x;
+        memcpy(&x, from, 2);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b16 [%1], %0;\n}" ::"h"(
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
@@ -3310,6 +3327,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
+#define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
@@ -3537,19 +3555,24 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
 #define tmm__gemm_int8_mma_copy  TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
 
-#define tmm__gemm_narrow      TMM__INSTANCE(gemm_narrow_, NARROW)
-#define tmm__gemm_outer       TMM__INSTANCE(gemm_outer_, OUTER)
-#define tmm__gemm_pipelined   TMM__INSTANCE(gemm_pipelined, PIPELINED)
-#define tmm__gemm_register    TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm__gemm_skinny      TMM__INSTANCE(gemm_skinny_, SKINNY)
-#define tmm__gemm_small       TMM__INSTANCE(gemm_small_, SMALL)
-#define tmm__gemm_half_wgmma  TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
-#define tmm__half_wgmma_bytes TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
-#define tmm__xhalf_sum        TMM_FN(half_sum)
-#define tmm__xhalf_thin_sum   TMM_FN(half_thin_sum)
-#define tmm__gemm_half        TMM__INSTANCE(gemm_half_, HALF)
-#define tmm__half_bytes       TMM__INSTANCE(half_bytes_, HALF)
-#define tmm__gemm_tensor      TMM__INSTANCE(gemm_tensor_, TENSOR)
+#define tmm__gemm_narrow       TMM__INSTANCE(gemm_narrow_, NARROW)
+#define tmm__gemm_outer        TMM__INSTANCE(gemm_outer_, OUTER)
+#define tmm__gemm_pipelined    TMM__INSTANCE(gemm_pipelined, PIPELINED)
+#define tmm__gemm_register     TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm__gemm_skinny       TMM__INSTANCE(gemm_skinny_, SKINNY)
+#define tmm__gemm_small        TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm__gemm_half_wgmma   TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
+#define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
+#define tmm__xhalf_sum         TMM_FN(half_sum)
+#define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
+#define tmm__xhalf_two         TMM_FN(half_two)
+#define tmm__xhalf_store       TMM_FN(half_store)
+#define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
+#define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
+#define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
+#define tmm__gemm_half         TMM__INSTANCE(gemm_half_, HALF)
+#define tmm__half_bytes        TMM__INSTANCE(half_bytes_, HALF)
+#define tmm__gemm_tensor       TMM__INSTANCE(gemm_tensor_, TENSOR)
 
 #define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
 #define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
@@ -11292,10 +11315,8 @@ TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
     _(2, 128x128, 128, 6)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 16 rows of 32 sums for each of 8 warps, 36
-   apart, so that rows lie in different banks. */
-#define TMM__HALF_WGMMA_BYTES(cols, stages) \
-    ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 16 * 36 * 4)
+/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
+#define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -11315,6 +11336,7 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
+    int boxed_C;            /* beta is 0, and TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
@@ -11342,21 +11364,26 @@ typedef struct tmm__half_item {
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = job->pairs_down * job->across, tile = item % tiles;
-    const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
-    const int high = min(8, job->pairs_down - band * 8);
-    at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
-    at.col = place / high * cols;
+    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
+    const unsigned tiles = job->pairs_down * job->across, across8 = 8 * job->across;
+    const unsigned part = (unsigned)item < tiles ? 0 : item / tiles, tile = item - part * tiles;
+    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
+    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned slices = job->slices, lower = band * 8 + (place - right * high);
+    at.row = (lower * job->cluster + rank) * 128;
+    at.col = right * cols;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0) {
-        int down = band * 8 + place % high, across = place / high;
+        int down = lower, across = right;
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
         at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
     }
 #endif
-    at.product = item / tiles / job->slices, at.slice = item / tiles % job->slices;
-    at.first = (int)((long long)job->steps * at.slice / job->slices);
-    at.steps = (int)((long long)job->steps * (at.slice + 1) / job->slices) - at.first;
+    at.product = slices == 1 ? part : part / slices, at.slice = part - at.product * slices;
+    /* There are 2^25 steps and 32 slices at most. */
+    at.first = slices == 1 ? 0 : (unsigned)job->steps * at.slice / slices;
+    at.steps =
+        (slices == 1 ? job->steps : (unsigned)job->steps * (at.slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -11379,6 +11406,23 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
 }
+
+TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* Stores a box of shared memory, as far as it lies in C. A group of such stores is complete when its
+   boxes have been read. */
+TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], "
+                 "[%4];\ncp.async.bulk.commit_group;" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "r"(from)
+                 : "memory");
+}
+#define TMM__HALF_BOXES_WAIT(pending) \
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
@@ -11447,7 +11491,9 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
-   with *parity. The products of a stage run while the next one is awaited. */
+   with *parity. The products of a stage run while the next one is awaited.
+   Group 0 begins an item all stages but one before group 1, which it wakes up: so each stores its sums
+   while the other one multiplies. Items of fewer steps than stages have nothing to gain. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
                                 const int count, const int cols, const int turned_A,
@@ -11455,6 +11501,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
+    if (group == 1 && steps >= count) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * ((128 + cols) * 128);
@@ -11477,6 +11524,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
+        if (group == 0 && step == count - 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
         before = *stage;
@@ -11487,7 +11535,201 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
+
+/* Two sums, rounded: neighbours in C. */
+TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
+{
+    unsigned two;
+    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+    return two;
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
+   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
+TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                        unsigned own, const float *sum, int row, int col,
+                                        int product, const int cols)
+{
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const float alpha = job->alpha;
+    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
+       begin with columns 16 on, so that four rows lie in different banks. */
+    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
+#pragma unroll
+    for (int part = 0; part < cols / PART; part++) {
+        const unsigned box = part % 2 * 2048;
+        float x[SUMS];
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            const unsigned to = (place ^ q << 5) + box;
+            if (WIDE) {
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const int even = 4 * q + 2 * h, odd = even ^ 8;
+                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
+                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
+                                 "f"(right)
+                                 : "memory");
+                }
+            } else {
+                const float *s = &x[q * 8 % SUMS];
+                asm volatile(
+                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
+                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                    : "memory");
+            }
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
+    }
+}
 #undef TMM__HALF_TYPE
+
+/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
+   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
+TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                     const int cols)
+{
+    bool whole = job->boxed_C != 0;
+#ifdef TMM_EPILOGUE
+    whole = false;
+#endif
+#ifdef TMM_WITH_EPILOGUE
+    if (job->after.active) whole = false;
+#endif
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
+    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
+#endif
+    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
+}
+
+/* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
+   banks. */
+#define TMM__HALF_PLACE(row, col) ((row)*64 + (((col) / 4) ^ ((row) % 4 * 2)) * 4 + (col) % 4)
+
+/* 16 x 64 sums of a warp to C, whose row `row` and column `col` is c; `rows` and `left` columns exist.
+   Lanes have four neighbours each, if `fours`: C is aligned to them. Else single ones; they begin where
+   a sector of 32 bytes begins, and the lanes before that have the last ones of the 64:
+       sectors       |       |       |       |       |       |       |       |       |
+       lanes     ... shift - 1   shift ..                                         31
+   Parts of sectors would take L2 several times as long. Loads of C come before stores. */
+TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, const float *own,
+                                       long long row, long long col, int rows, int left, bool fours,
+                                       TMM__ALPHA alpha)
+{
+    const int lane = threadIdx.x % 32;
+    const long long ldc = job->ldc;
+    const TMM_SCALAR beta = (TMM_SCALAR)job->beta;
+    if (fours) {
+        enum { AHEAD = 4 };
+        const int q = lane % 16 * 4;
+        const unsigned mask = left - q >= 4 ? 15 : left <= q ? 0 : (1u << (left - q)) - 1;
+        c += lane / 16 * ldc + q, col += q;
+#pragma unroll 1
+        for (int r = lane / 16; r < rows; r += 2 * AHEAD, c += 2 * AHEAD * ldc) {
+            tmm__xsums4 old[AHEAD];
+            unsigned stored[AHEAD];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                stored[i] = r + 2 * i < rows
+                                ? tmm__triangle_mask(TMM__TRIANGLE(job), mask, row + r + 2 * i, col)
+                                : 0;
+                old[i] = tmm__xload4(c + 2 * i * ldc, stored[i] == 15, stored[i], beta);
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const float4 four = *(const float4 *)&own[TMM__HALF_PLACE(r + 2 * i, q)];
+                const TMM_SUM sum[4] = {four.x, four.y, four.z, four.w};
+                if (stored[i])
+                    tmm__xstore4(c + 2 * i * ldc, row + r + 2 * i, col, stored[i] == 15, stored[i],
+                                 alpha, old[i].v, sum);
+            }
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int r = 0; r < rows; r += 2, c += 2 * ldc) {
+        TMM_OUT old[4];
+        int at[4];
+        bool in[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const TMM_OUT *line = c + i / 2 * ldc;
+            const int shift = (int)((size_t)line / sizeof(TMM_OUT) % (32 / sizeof(TMM_OUT)));
+            at[i] = (lane + i % 2 * 32 - shift) & 63;
+            in[i] = r + i / 2 < rows && at[i] < left &&
+                    tmm__in_triangle(TMM__TRIANGLE(job), row + r + i / 2, col + at[i]);
+            old[i] = (TMM_OUT)0.0f;
+            if (in[i] && beta != 0) old[i] = line[at[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const TMM_SUM before =
+                beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]);
+            const TMM_OUT value = tmm__xvalue(own[TMM__HALF_PLACE(r + i / 2, at[i])], alpha, before,
+                                              in[i], row + r + i / 2, col + at[i]);
+            if (in[i]) c[i / 2 * ldc + at[i]] = value;
+        }
+    }
+}
+
+/* The same for any C, beta, epilogue, triangle and for partial sums: 16 rows by a warp, 64 columns after
+   64 through shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
+   it, 64 sums unrolled, took 20 us. */
+TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *own,
+                                  const float *sum, const tmm__half_item *at, int warp,
+                                  const int cols)
+{
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16;
+    const int rows = (int)min(job->M - row, 16ll);
+    const int left = (int)min(job->N - at->col, (long long)cols);
+    const long long product = at->product;
+    const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
+    float *partials = job->partials;
+    if (partials != NULL)
+        partials +=
+            (product * job->slices + at->slice) * (job->M * job->N) + row * job->N + at->col;
+    C += product * job->batchC + row * job->ldc + at->col;
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
+    const bool fours =
+        ((size_t)C | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+    if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+#pragma unroll 1
+    for (int first = 0; first < left && rows > 0; first += 64) {
+        __syncwarp();
+#pragma unroll
+        for (int part = 0; part < cols / 64; part++) {
+            if (first != part * 64) continue;
+#pragma unroll
+            for (int i = 0; i < 16; i++) {
+                const float *two = &sum[(part * 32 + 2 * i) % (cols / 2)];
+                *(float2 *)&own[(place ^ i / 2 * 8) + i % 2 * 512] = make_float2(two[0], two[1]);
+            }
+        }
+        __syncwarp();
+        if (partials == NULL) {
+            tmm__xhalf_store_rows(job, C + first, own, row, at->col + first, rows, left - first,
+                                  fours, alpha);
+            continue;
+        }
+        float *line = partials + first + lane;
+#pragma unroll 4
+        for (int r = 0; r < rows; r++, line += job->N) {
+            if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
+            if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
+        }
+    }
+}
 #endif
 
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
@@ -11509,15 +11751,15 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
 TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
-                         const TMM__GRID_CONSTANT tmm__half_map map_B, TMM_OUT *__restrict__ C,
+                         const TMM__GRID_CONSTANT tmm__half_map map_B,
+                         const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
                          const tmm__half_job job)
 {
 #if TMM__WGMMA
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128,
-        PITCH = 36
+        STAGE = (128 + COLS) * 128
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -11530,6 +11772,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     int stage = 0;
     unsigned parity = 0;
     if (threadIdx.x == 0) {
+        tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
             tmm__barrier_init(empties + 8 * n, 8 * cluster);
@@ -11539,11 +11782,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     }
     __syncthreads();
     if (cluster > 1) TMM__CLUSTER_MEETS();
+    tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            tmm__wait_for_previous(); /* nothing of memory is read or written before */
             const int zA = at.product * job.next_A, zB = at.product * job.next_B;
             for (int step = 0; step < at.steps; step++) {
                 const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
@@ -11571,9 +11816,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
-        float *own = (float *)(tmm__memory + skip + STAGES * STAGE) + warp * (16 * PITCH);
+        const int own = STAGES * STAGE + warp * 4096;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            tmm__wait_for_previous();
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -11589,51 +11835,19 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
                                cluster, STAGES, COLS, 0, 0);
-            /* 32 columns after 32 go through shared memory, so that a row's neighbours are stored
-               together: 16 lanes for each of two rows. */
-            const long long row0 = at.row + warp * 16, product = at.product;
-            float *partials = job.partials;
-            if (partials != NULL) partials += (product * job.slices + at.slice) * (job.M * job.N);
-            TMM_OUT *c = C + product * job.batchC;
-            const bool aligned =
-                ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
-#pragma unroll
-            for (int part = 0; part < COLS / 32; part++) {
-                __syncwarp();
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-#pragma unroll
-                    for (int h = 0; h < 2; h++)
-                        *(float2 *)&own[(lane / 4 + 8 * h) * PITCH + 8 * j + lane % 4 * 2] =
-                            make_float2(sum[part * 16 + 4 * j + 2 * h],
-                                        sum[part * 16 + 4 * j + 2 * h + 1]);
-                __syncwarp();
-                const long long col = at.col + part * 32 + lane % 16 * 2;
-                const unsigned mask = tmm__column_mask(col, 2, 0, job.N);
-#pragma unroll 4
-                for (int r = lane / 16; r < 16; r += 2) {
-                    const long long row = row0 + r, place = row * job.ldc + col;
-                    if (row >= job.M || mask == 0) continue;
-                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
-                    const float *two = &own[r * PITCH + lane % 16 * 2];
-                    if (partials != NULL) {
-                        for (int n = 0; n < 2; n++)
-                            if (mask >> n & 1) partials[row * job.N + col + n] = two[n];
-                        continue;
-                    }
-                    tmm__xouts2 old;
-                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
-                    tmm__xstore2(c + place, row, col, aligned, stored,
-                                 TMM__OF_JOB(job.alpha, job, product), (TMM_SCALAR)job.beta, old,
-                                 two);
-                }
-            }
+            if (tmm__xhalf_by_boxes(&job, &at, COLS))
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
+                                       at.product, COLS);
+            else
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                                 COLS);
         }
+        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
     }
     __syncwarp();
     if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
-    (void)map_A, (void)map_B, (void)C, (void)job;
+    (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
 #endif
 }
 #endif
@@ -17456,6 +17670,26 @@ static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
 }
 
+/* The map of C for boxes of 16 rows of 128 bytes. 0 if TMA cannot store it: 16 bytes must align it and
+   its rows. */
+static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
+{
+    enum { HALF = 6, FLOAT = 7, BFLOAT16 = 9, SWIZZLE_128B = 3 }; /* of cuda.h */
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    const unsigned long long sizes[] = {(unsigned long long)p->N, (unsigned long long)p->M,
+                                        next > 0 ? p->batch : 1};
+    const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
+    const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
+    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    return tmm__xmap_maker()(map,
+                             size == 4               ? FLOAT
+                             : TMM__HALF_TENSOR == 1 ? HALF
+                                                     : BFLOAT16,
+                             3, (void *)p->C, sizes, strides, box, steps, 0, SWIZZLE_128B, 0,
+                             0) == 0;
+}
+
 /* KERNEL ALIGN for both operands, and the product of their copies. */
 static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
 {
@@ -17503,8 +17737,9 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
-    tmm__half_map maps[2];
+    tmm__half_map maps[3];
     tmm__half_job job;
+    memset(maps, 0, sizeof maps);
     int slices = plan->slices;
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
@@ -17539,11 +17774,12 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
+        job.boxed_C = job.beta == 0 && partials == NULL && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
-        void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 0, plan->bytes,
+        void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
         status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
     }

@@ -256,6 +256,26 @@ static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
 }
 
+/* The map of C for boxes of 16 rows of 128 bytes. 0 if TMA cannot store it: 16 bytes must align it and
+   its rows. */
+static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
+{
+    enum { HALF = 6, FLOAT = 7, BFLOAT16 = 9, SWIZZLE_128B = 3 }; /* of cuda.h */
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    const unsigned long long sizes[] = {(unsigned long long)p->N, (unsigned long long)p->M,
+                                        next > 0 ? p->batch : 1};
+    const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
+    const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
+    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    return tmm__xmap_maker()(map,
+                             size == 4               ? FLOAT
+                             : TMM__HALF_TENSOR == 1 ? HALF
+                                                     : BFLOAT16,
+                             3, (void *)p->C, sizes, strides, box, steps, 0, SWIZZLE_128B, 0,
+                             0) == 0;
+}
+
 /* KERNEL ALIGN for both operands, and the product of their copies. */
 static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
 {
@@ -303,8 +323,9 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
-    tmm__half_map maps[2];
+    tmm__half_map maps[3];
     tmm__half_job job;
+    memset(maps, 0, sizeof maps);
     int slices = plan->slices;
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
@@ -339,11 +360,12 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(p, &slices);
         job.slices = slices, job.partials = (float *)partials;
+        job.boxed_C = job.beta == 0 && partials == NULL && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
-        void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 0, plan->bytes,
+        void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
         status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
     }
