@@ -2630,13 +2630,13 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 #if TMM__CLUSTER_LAUNCH
 /* A launch with `cluster` blocks to a cluster. */
 static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
-                                                     int threads, int cluster, int bytes,
+                                                     dim3 block, int cluster, int bytes,
                                                      tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
     memset(attributes, 0, 2 * sizeof *attributes);
     config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
+    config.blockDim = block;
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = attributes;
@@ -2651,7 +2651,7 @@ static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attribu
 /* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
    for the launch before it in the stream, so from sm_90 on it may begin while that one still
    works. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, dim3 block,
                                               int cluster, int early, int bytes, void **arguments,
                                               tmm_stream stream)
 {
@@ -2659,7 +2659,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
         cudaLaunchAttribute attributes[2];
         cudaLaunchConfig_t config =
-            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+            tmm__cluster_config(attributes, grid, block, cluster, bytes, stream);
         attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[1].val.programmaticStreamSerializationAllowed = 1;
         config.attrs = cluster > 1 ? attributes : attributes + 1;
@@ -2670,7 +2670,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     }
 #endif
     (void)cluster, (void)early;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+    return tmm__launch(kernel, grid, block, bytes, arguments, stream);
 }
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, n up to
@@ -8453,6 +8453,142 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 }
 #endif
 #endif
+/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+   cores share.
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
+    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* When all that the thread has copied by cp.async is there. */
+TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
+                                unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
+   lines / 16; bit 62, the layout with 128-byte swizzle. */
+TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
+TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
+   of row l / 4 of matrix i. */
+TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        fragment[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
    Uses: store.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
@@ -8519,6 +8655,10 @@ TMM_KERNEL void __launch_bounds__(256)
                    long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
+#if TMM__HALF_TENSOR /* whose launches may begin early */
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+#endif
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
@@ -11170,142 +11310,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     }
 }
 #endif
-/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
-   cores share.
-   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
-    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
-    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-}
-#endif
-
-#if TMM__WGMMA
-/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
-   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
-   phase of that parity, the first phase having parity 0. */
-TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-/* When all that the thread has copied by cp.async is there. */
-TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    do {
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    } while (!done);
-}
-
-/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
-   "cp.async.bulk"). */
-TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
-                                unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared),
-                 "l"(global), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
-   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
-   of multiplications. WAIT waits for all groups but the last `pending`. */
-#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT(pending) \
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
-
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
-   lines / 16; bit 62, the layout with 128-byte swizzle. */
-TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
-{
-    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
-}
-
-/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
-   lines come from memory is not slower, and gets no nearer to the others. Large products then read
-   much more memory, which costs power, and with it clock. So the thread that copies counts itself
-   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
-   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
-   says that it gave up. */
-TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
-{
-    if (atomicAdd(pace, 1) >= due) return true;
-#pragma unroll 1
-    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
-        if (*(volatile unsigned *)pace >= due) return true;
-    return false;
-}
-#endif /* TMM__WGMMA */
-
-/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
-   of row l / 4 of matrix i. */
-TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
-{
-#if TMM__ASYNC
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row))
-                 : "memory");
-#else
-    int lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++) {
-        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        fragment[i] = ((const unsigned *)from)[lane % 4];
-    }
-#endif
-}
-#endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
@@ -11469,8 +11473,9 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
         else if (cols == 64)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
-                         " {" TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a \
-                         ", " turns_b ";\n}"                                                    \
+                         " {" TMM__TEN() TMM__TEN(1)                                            \
+                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
+                                         ";\n}"                                                 \
                          : TMM__H16(0), TMM__H16(16)                                            \
                          : "l"(a), "l"(b));                                                     \
         else                                                                                    \
@@ -11670,12 +11675,12 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
             in[i] = r + i / 2 < rows && at[i] < left &&
                     tmm__in_triangle(TMM__TRIANGLE(job), row + r + i / 2, col + at[i]);
             old[i] = (TMM_OUT)0.0f;
-            if (in[i] && beta != 0) old[i] = line[at[i]];
+            if (in[i] && (TMM_SUM)beta != 0) old[i] = line[at[i]];
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const TMM_SUM before =
-                beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]);
+                (TMM_SUM)beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]);
             const TMM_OUT value = tmm__xvalue(own[TMM__HALF_PLACE(r + i / 2, at[i])], alpha, before,
                                               in[i], row + r + i / 2, col + at[i]);
             if (in[i]) c[i / 2 * ldc + at[i]] = value;
@@ -11893,7 +11898,8 @@ TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A
     }
 }
 
-TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map, int x, int y, int z)
+/* Brings a box of a map to L2. What writes there later writes to L2, too. */
+TMM__DEVICE void tmm__half_prefetch_box(const tmm__half_map *map, int x, int y, int z)
 {
     asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
                  "r"(x), "r"(y), "r"(z)
@@ -11999,6 +12005,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const int first = (int)(job.steps * part / parts);
     const int steps = (int)(job.steps * (part + 1) / parts) - first;
     float *sums = (float *)(tmm__memory + skip);
+    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
     if (threadIdx.x == 0) {
         for (int n = 0; n < job.stages; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
@@ -12014,10 +12021,10 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         for (int step = 0; step < steps && step < job.prefetch; step++) {
             const int k = (first + step) * 64, z = product * job.next_large;
             if (job.turned_large)
-                tmm__half_prefetch(&map_large, line0, k, z),
-                    tmm__half_prefetch(&map_large, line0 + 64, k, z);
+                tmm__half_prefetch_box(&map_large, line0, k, z),
+                    tmm__half_prefetch_box(&map_large, line0 + 64, k, z);
             else
-                tmm__half_prefetch(&map_large, k, line0, z);
+                tmm__half_prefetch_box(&map_large, k, line0, z);
         }
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
@@ -17013,9 +17020,10 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
                          &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
-                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
+        status = tmm__launch_clusters((const void *)tmm__xgemm_sum,
+                                      dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                                      dim3((unsigned)lanes, (unsigned)groups), 1,
+                                      TMM__HALF_TENSOR != 0, 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
@@ -17850,20 +17858,22 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
-    const int most = TMM__HALF_THIN_CLUSTER;
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
-    for (int n = 0; n < 3; n++) {
-        const int cols = n == 0 ? 16 : 32 << n, stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
+    for (int n = 0; n < 6; n++) { /* 16, 64, 128 thin lines; then two blocks that share them */
+        const int cols = n % 3 == 0 ? 16 : 32 << n % 3, pair = n / 3 + 1;
+        const int stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
         const double tiles = tmm__xhalf_thin_tiles(p, cols);
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
-        if (tiles * 256 > INT_MAX) continue;
-        for (int parts = 1; parts <= 256; parts += parts < most ? 1 : most) {
+        if (tiles * 256 > INT_MAX || (pair > 1 && cols == 16)) continue;
+        for (int parts = 1; parts <= 256; parts += parts < 8 / pair ? 1 : 4) {
+            const int most = parts > 8 / pair ? 4 : parts;
             const int cut = parts > most ? TMM__PLAN_REDUCE
                             : parts > 1  ? TMM__PLAN_CLUSTERS
                                          : TMM__PLAN_WHOLE;
+            if (parts % most != 0) continue;
             if (parts > most && (!(p->allowed & TMM__CUT_K) || !device->pools)) break;
             const double blocks = tiles * parts * p->batch;
             const double rounds = ceil(blocks / (2 * load.processors));
@@ -17877,8 +17887,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
             c->kernel = (const void *)tmm__xgemm_half_thin;
             c->depth = 112 * 1024 / stage, c->bytes = c->depth * stage + 1024;
-            c->layout = parts < most ? parts : most, c->down = 1, c->slices = parts, c->cut = cut,
-            c->rest = 0;
+            c->layout = most, c->down = pair, c->slices = parts, c->cut = cut, c->rest = 0;
             c->turned = p->M > p->N;
             c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
             c->tile_n = c->turned ? cols : (int)TMM__HALF_THIN_LINES;

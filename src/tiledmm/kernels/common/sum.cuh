@@ -64,6 +64,10 @@ TMM_KERNEL void __launch_bounds__(256)
                    long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
+#if TMM__HALF_TENSOR /* whose launches may begin early */
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+#endif
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;

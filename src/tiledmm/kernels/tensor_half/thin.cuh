@@ -40,7 +40,8 @@ TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A
     }
 }
 
-TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map, int x, int y, int z)
+/* Brings a box of a map to L2. What writes there later writes to L2, too. */
+TMM__DEVICE void tmm__half_prefetch_box(const tmm__half_map *map, int x, int y, int z)
 {
     asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
                  "r"(x), "r"(y), "r"(z)
@@ -146,6 +147,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const int first = (int)(job.steps * part / parts);
     const int steps = (int)(job.steps * (part + 1) / parts) - first;
     float *sums = (float *)(tmm__memory + skip);
+    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
     if (threadIdx.x == 0) {
         for (int n = 0; n < job.stages; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
@@ -161,10 +163,10 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         for (int step = 0; step < steps && step < job.prefetch; step++) {
             const int k = (first + step) * 64, z = product * job.next_large;
             if (job.turned_large)
-                tmm__half_prefetch(&map_large, line0, k, z),
-                    tmm__half_prefetch(&map_large, line0 + 64, k, z);
+                tmm__half_prefetch_box(&map_large, line0, k, z),
+                    tmm__half_prefetch_box(&map_large, line0 + 64, k, z);
             else
-                tmm__half_prefetch(&map_large, k, line0, z);
+                tmm__half_prefetch_box(&map_large, k, line0, z);
         }
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {

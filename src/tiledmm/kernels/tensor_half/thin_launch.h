@@ -21,20 +21,22 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
-    const int most = TMM__HALF_THIN_CLUSTER;
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
-    for (int n = 0; n < 3; n++) {
-        const int cols = n == 0 ? 16 : 32 << n, stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
+    for (int n = 0; n < 6; n++) { /* 16, 64, 128 thin lines; then two blocks that share them */
+        const int cols = n % 3 == 0 ? 16 : 32 << n % 3, pair = n / 3 + 1;
+        const int stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
         const double tiles = tmm__xhalf_thin_tiles(p, cols);
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
-        if (tiles * 256 > INT_MAX) continue;
-        for (int parts = 1; parts <= 256; parts += parts < most ? 1 : most) {
+        if (tiles * 256 > INT_MAX || (pair > 1 && cols == 16)) continue;
+        for (int parts = 1; parts <= 256; parts += parts < 8 / pair ? 1 : 4) {
+            const int most = parts > 8 / pair ? 4 : parts;
             const int cut = parts > most ? TMM__PLAN_REDUCE
                             : parts > 1  ? TMM__PLAN_CLUSTERS
                                          : TMM__PLAN_WHOLE;
+            if (parts % most != 0) continue;
             if (parts > most && (!(p->allowed & TMM__CUT_K) || !device->pools)) break;
             const double blocks = tiles * parts * p->batch;
             const double rounds = ceil(blocks / (2 * load.processors));
@@ -48,8 +50,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
             c->kernel = (const void *)tmm__xgemm_half_thin;
             c->depth = 112 * 1024 / stage, c->bytes = c->depth * stage + 1024;
-            c->layout = parts < most ? parts : most, c->down = 1, c->slices = parts, c->cut = cut,
-            c->rest = 0;
+            c->layout = most, c->down = pair, c->slices = parts, c->cut = cut, c->rest = 0;
             c->turned = p->M > p->N;
             c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
             c->tile_n = c->turned ? cols : (int)TMM__HALF_THIN_LINES;

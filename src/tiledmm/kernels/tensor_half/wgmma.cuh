@@ -161,8 +161,9 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
         else if (cols == 64)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
-                         " {" TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a \
-                         ", " turns_b ";\n}"                                                    \
+                         " {" TMM__TEN() TMM__TEN(1)                                            \
+                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
+                                         ";\n}"                                                 \
                          : TMM__H16(0), TMM__H16(16)                                            \
                          : "l"(a), "l"(b));                                                     \
         else                                                                                    \
@@ -362,12 +363,12 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
             in[i] = r + i / 2 < rows && at[i] < left &&
                     tmm__in_triangle(TMM__TRIANGLE(job), row + r + i / 2, col + at[i]);
             old[i] = (TMM_OUT)0.0f;
-            if (in[i] && beta != 0) old[i] = line[at[i]];
+            if (in[i] && (TMM_SUM)beta != 0) old[i] = line[at[i]];
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const TMM_SUM before =
-                beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]);
+                (TMM_SUM)beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]);
             const TMM_OUT value = tmm__xvalue(own[TMM__HALF_PLACE(r + i / 2, at[i])], alpha, before,
                                               in[i], row + r + i / 2, col + at[i]);
             if (in[i]) c[i / 2 * ldc + at[i]] = value;
