@@ -31,9 +31,10 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
                          &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
-                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
+        status = tmm__launch_clusters((const void *)tmm__xgemm_sum,
+                                      dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                                      dim3((unsigned)lanes, (unsigned)groups), 1,
+                                      TMM__HALF_TENSOR != 0, 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -90,6 +90,13 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     }
     return (size_t)(rows * items * pitch) * 2;
 }
+
+/* KERNEL THIN HALF: see thin_launch.h. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+#endif
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -224,7 +231,9 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
 {
     (void)row;
     tmm__xhalf_mma_plan(p, c);
-    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+    if (!tmm__xhalf_by_wgmma(p)) return;
+    tmm__xhalf_wgmma_plan(p, c);
+    tmm__xhalf_thin_plan(p, c);
 }
 
 /* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
@@ -322,6 +331,11 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
+    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+        if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
+        if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+        return status;
+    }
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
