@@ -371,7 +371,7 @@ static void TEST(_thin)(int count)
 /* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
 static void TEST(_aligned)(void)
 {
-    enum { SPACE = 40000, COPIES = 60000 };
+    enum { SPACE = 40000, COPIES = 200000 };
     unsigned short *host = (unsigned short *)malloc(2 * SPACE);
     unsigned short *back = (unsigned short *)malloc(2 * COPIES);
     char *device = NULL, *copies = NULL;

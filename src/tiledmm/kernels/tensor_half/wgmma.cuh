@@ -183,16 +183,18 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #endif
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
-   Group 0 begins an item all stages but one before group 1, which it wakes up: so each stores its sums
-   while the other one multiplies. Items of fewer steps than stages have nothing to gain. */
+   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
+   group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                const int count, const int cols, const int turned_A,
+                                bool ahead, const int count, const int cols, const int turned_A,
                                 const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
-    if (group == 1 && steps >= count) asm volatile("bar.sync 1, 256;" ::: "memory");
+    ahead = ahead && steps >= count;
+    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * ((128 + cols) * 128);
@@ -215,7 +217,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
-        if (group == 0 && step == count - 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
         before = *stage;
@@ -526,6 +528,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * 4096;
+        const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
             tmm__wait_for_previous();
@@ -534,16 +537,16 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
             if (job.turned_A && job.turned_B)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 1);
+                               cluster, ahead, STAGES, COLS, 1, 1);
             else if (job.turned_A)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 0);
+                               cluster, ahead, STAGES, COLS, 1, 0);
             else if (job.turned_B)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 1);
+                               cluster, ahead, STAGES, COLS, 0, 1);
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 0);
+                               cluster, ahead, STAGES, COLS, 0, 0);
             if (tmm__xhalf_by_boxes(&job, &at, COLS))
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
