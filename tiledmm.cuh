@@ -1877,7 +1877,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -2580,15 +2580,17 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
-   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+/* Lets a kernel have more shared memory than the 48 KB that all may have, static included. The limit is
+   the kernel's, for all threads of the process, so it is the most that a block can have: a smaller
    one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
-    if (bytes <= 49152) return TMM_OK;
+    if (bytes == 0) return TMM_OK;
+    const int own = tmm__compiled(kernel)->static_shared;
+    if (bytes + own <= 49152) return TMM_OK;
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_shared) return TMM_OK;
-    const int most = tmm__current_device()->shared - tmm__compiled(kernel)->static_shared;
+    const int most = tmm__current_device()->shared - own;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                   "cudaFuncSetAttribute");
@@ -2630,13 +2632,13 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 #if TMM__CLUSTER_LAUNCH
 /* A launch with `cluster` blocks to a cluster. */
 static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
-                                                     int threads, int cluster, int bytes,
+                                                     dim3 block, int cluster, int bytes,
                                                      tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
     memset(attributes, 0, 2 * sizeof *attributes);
     config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
+    config.blockDim = block;
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = attributes;
@@ -2651,7 +2653,7 @@ static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attribu
 /* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
    for the launch before it in the stream, so from sm_90 on it may begin while that one still
    works. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, dim3 block,
                                               int cluster, int early, int bytes, void **arguments,
                                               tmm_stream stream)
 {
@@ -2659,7 +2661,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
         cudaLaunchAttribute attributes[2];
         cudaLaunchConfig_t config =
-            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+            tmm__cluster_config(attributes, grid, block, cluster, bytes, stream);
         attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[1].val.programmaticStreamSerializationAllowed = 1;
         config.attrs = cluster > 1 ? attributes : attributes + 1;
@@ -2670,7 +2672,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     }
 #endif
     (void)cluster, (void)early;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+    return tmm__launch(kernel, grid, block, bytes, arguments, stream);
 }
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, n up to
@@ -3299,6 +3301,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_prepare_B      TMM_FN(gemm_prepare_B)
 #define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
 #define tmm__xgemm_half_align     TMM_FN(gemm_half_align)
+#define tmm__xgemm_half_thin      TMM_FN(gemm_half_thin)
 #define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
 #define tmm__xgemm_release        TMM_FN(gemm_release)
 #define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
@@ -3324,11 +3327,16 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
+#define tmm__xhalf_last       TMM_FN(gemm__half_last)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
 #define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
+#define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
+#define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
+#define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
+#define tmm__xhalf_thin_tiles TMM_FN(gemm__half_thin_tiles)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
@@ -3559,6 +3567,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_half_wgmma   TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
 #define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
+#define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
 #define tmm__xhalf_two         TMM_FN(half_two)
 #define tmm__xhalf_store       TMM_FN(half_store)
 #define tmm__xhalf_ask         TMM_FN(half_ask)
@@ -8450,8 +8459,145 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 }
 #endif
 #endif
+/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+   cores share.
+   Uses: once/.
+   Used by: sum.cuh, kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
+    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* When all that the thread has copied by cp.async is there. */
+TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
+                                unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
+   lines / 16; bit 62, the layout with 128-byte swizzle. */
+TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
+TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
+   of row l / 4 of matrix i. */
+TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        fragment[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, once/.
+   Uses: store.cuh, tensor_ptx.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -8516,6 +8662,10 @@ TMM_KERNEL void __launch_bounds__(256)
                    long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
+#if TMM__HALF_TENSOR /* whose launches may begin early */
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+#endif
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
@@ -11167,142 +11317,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     }
 }
 #endif
-/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
-   cores share.
-   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
-    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
-    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-}
-#endif
-
-#if TMM__WGMMA
-/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
-   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
-   phase of that parity, the first phase having parity 0. */
-TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-/* When all that the thread has copied by cp.async is there. */
-TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    do {
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    } while (!done);
-}
-
-/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
-   "cp.async.bulk"). */
-TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
-                                unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared),
-                 "l"(global), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
-   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
-   of multiplications. WAIT waits for all groups but the last `pending`. */
-#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT(pending) \
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
-
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
-   lines / 16; bit 62, the layout with 128-byte swizzle. */
-TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
-{
-    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
-}
-
-/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
-   lines come from memory is not slower, and gets no nearer to the others. Large products then read
-   much more memory, which costs power, and with it clock. So the thread that copies counts itself
-   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
-   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
-   says that it gave up. */
-TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
-{
-    if (atomicAdd(pace, 1) >= due) return true;
-#pragma unroll 1
-    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
-        if (*(volatile unsigned *)pace >= due) return true;
-    return false;
-}
-#endif /* TMM__WGMMA */
-
-/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
-   of row l / 4 of matrix i. */
-TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
-{
-#if TMM__ASYNC
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row))
-                 : "memory");
-#else
-    int lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++) {
-        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        fragment[i] = ((const unsigned *)from)[lane % 4];
-    }
-#endif
-}
-#endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
@@ -11328,6 +11342,7 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 } tmm__half_map;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
+    long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
     float alpha, beta;
 #ifdef TMM_WITH_EPILOGUE
     tmm__after after;
@@ -11337,7 +11352,8 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
-    int cluster, steps, slices, items;
+    int cluster, steps, items;
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
@@ -11355,32 +11371,32 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, slice, first, steps;
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
-    const unsigned tiles = job->pairs_down * job->across, across8 = 8 * job->across;
-    const unsigned part = (unsigned)item < tiles ? 0 : item / tiles, tile = item - part * tiles;
+    const bool cut = item >= job->whole;
+    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
+    const unsigned turn = number < tiles ? 0 : number / tiles;
+    const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
     const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
     const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
-    const unsigned slices = job->slices, lower = band * 8 + (place - right * high);
-    at.row = (lower * job->cluster + rank) * 128;
-    at.col = right * cols;
+    const unsigned slices = cut ? job->slices : 1;
+    int down = band * 8 + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        int down = lower, across = right;
+    if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
-        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
-    }
 #endif
-    at.product = slices == 1 ? part : part / slices, at.slice = part - at.product * slices;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    at.first = slices == 1 ? 0 : (unsigned)job->steps * at.slice / slices;
-    at.steps =
-        (slices == 1 ? job->steps : (unsigned)job->steps * (at.slice + 1) / slices) - at.first;
+    const unsigned slice = turn - at.product * slices, steps = job->steps;
+    at.first = slices == 1 ? 0 : steps * slice / slices;
+    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -11455,6 +11471,21 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 16)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
+                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H4(0), TMM__H4(4)                                               \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 64)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
+                         " {" TMM__TEN() TMM__TEN(1)                                            \
+                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
+                                         ";\n}"                                                 \
+                         : TMM__H16(0), TMM__H16(16)                                            \
                          : "l"(a), "l"(b));                                                     \
         else                                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
@@ -11690,10 +11721,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const int left = (int)min(job->N - at->col, (long long)cols);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
-    float *partials = job->partials;
-    if (partials != NULL)
-        partials +=
-            (product * job->slices + at->slice) * (job->M * job->N) + row * job->N + at->col;
+    float *partials = NULL;
+    if (at->part >= 0)
+        partials = job->partials +
+                   (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
+                   job->part_col;
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
@@ -11718,7 +11750,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         }
         float *line = partials + first + lane;
 #pragma unroll 4
-        for (int r = 0; r < rows; r++, line += job->N) {
+        for (int r = 0; r < rows; r++, line += job->part_cols) {
             if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
             if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
         }
@@ -11809,7 +11841,7 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                      const int cols)
 {
-    bool whole = job->boxed_C != 0;
+    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
 #ifdef TMM_EPILOGUE
     whole = false;
 #endif
@@ -11914,11 +11946,11 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
             tmm__wait_for_previous();
-            if (job.beta != 0 && job.partials == NULL)
+            if (job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
-            if (job.after.active && job.after.D != NULL && job.partials == NULL)
+            if (job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
@@ -11956,8 +11988,282 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #endif
 }
 #endif
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
+/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
+   and of all shared memory, to the stages of which 1024 bytes align. */
+enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
+#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
+#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
+
+/* The product, and how it is divided. op(A) or op(B) is the large operand, the other the thin one. */
+typedef struct tmm__half_thin_job {
+    long long M, N, ldc, batchC;
+    float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
+    float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
+    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int turned_large, turned_thin; /* operands that do not lie along k */
+    int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
+    int prefetch;
+    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
+} tmm__half_thin_job;
+
+#if TMM__WGMMA
+/* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
+   lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
+TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
+{
+    const int lane = threadIdx.x % 32, line = threadIdx.x / 32 * 16 + lane / 4, two = lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++) { /* of 8 columns: rows 0 to 7, then 8 to 15 */
+        const int l = line + i % 2 * 8, t = i / 2 * 8 + two;
+        if (large_is_A)
+            *(float2 *)(sums + l * (cols + 8) + t) = make_float2(c[2 * i], c[2 * i + 1]);
+        else
+            sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
+    }
+}
+
+/* Brings a box of a map to L2. What writes there later writes to L2, too. */
+TMM__DEVICE void tmm__half_prefetch_box(const tmm__half_map *map, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z)
+                 : "memory");
+}
+
+/* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
+TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
+{
+    float4 x;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "r"(tmm__map_shared(sums, rank))
+                 : "memory");
+    return x;
+}
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#if TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
+   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
+                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     const int turned_large, const int turned_thin)
+{
+    unsigned parity = 0;
+    const unsigned first = at;
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
+    int stage = 0;
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) c[i] = 0;
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        tmm__barrier_wait(fulls + 8 * stage, parity);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const unsigned long long a =
+                tmm__descriptor(at + group * 8192 + k * (turned_large ? 2048 : 32));
+            const unsigned long long b =
+                tmm__descriptor(at + 16384 + k * (turned_thin ? 2048 : 32)) +
+                (turned_thin ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+            if (turned_large && turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+            else if (turned_large)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+            else if (turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+            else
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        }
+        TMM__WGMMA_COMMIT();
+        TMM__WGMMA_WAIT(0);
+        if (lane < job->pair)
+            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        at += job->stage;
+        if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
+    }
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+#undef TMM__HALF_TYPE
+#endif
+
+/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+   288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
+   stage is 64 k:
+       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+       thin    the same, `cols` lines
+   with the swizzle of 128 bytes. Blocks of a cluster have the same tile, and parts of its k in order.
+   Each adds up its share of the tile, in that order, from the shared memory of all:
+       block 0   |k 0 ..   | sums |\   rows 0 .. r
+       block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
+   More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
+
+   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
+   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
+   each brings as many bytes again; starting and adding up for little work. */
+TMM_KERNEL void __launch_bounds__(288, 2)
+    tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
+                         const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
+                         const tmm__half_thin_job job)
+{
+#if TMM__WGMMA
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ __align__(8) unsigned long long barriers[2 * TMM__HALF_THIN_STAGES];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
+    const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
+    const int pair = job.pair, cluster = job.parts * pair;
+    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
+    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
+    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
+    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
+    const int first = (int)(job.steps * part / parts);
+    const int steps = (int)(job.steps * (part + 1) / parts) - first;
+    float *sums = (float *)(tmm__memory + skip);
+    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
+    if (threadIdx.x == 0) {
+        for (int n = 0; n < job.stages; n++) {
+            tmm__barrier_init(fulls + 8 * n, 1);
+            tmm__barrier_init(empties + 8 * n, 8 * pair);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                         : "memory");
+    }
+    __syncthreads();
+    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
+    tmm__let_next_begin();
+    if (job.prefetch && threadIdx.x == 256)
+        for (int step = 0; step < steps && step < job.prefetch; step++) {
+            const int k = (first + step) * 64, z = product * job.next_large;
+            if (job.turned_large)
+                tmm__half_prefetch_box(&map_large, line0, k, z),
+                    tmm__half_prefetch_box(&map_large, line0 + 64, k, z);
+            else
+                tmm__half_prefetch_box(&map_large, k, line0, z);
+        }
+    tmm__wait_for_previous();
+    if (threadIdx.x >= 256) {
+        const int zL = product * job.next_large, zT = product * job.next_thin;
+        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
+        unsigned to = base + skip, parity = 1;
+        int stage = 0;
+        for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
+            const unsigned barrier = fulls + 8 * stage;
+            const int k = (first + step) * 64;
+            tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
+            tmm__barrier_expect(barrier, job.stage);
+            if (job.turned_large) {
+                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
+                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+            } else {
+                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+            }
+            if (job.turned_thin) {
+                for (int i = 0; i < job.cols; i += 64)
+                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
+                                  k + which * 32, zT, barrier, to_both);
+            } else {
+                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
+                              to_both);
+            }
+            to += job.stage;
+            if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
+        }
+        __syncwarp();
+    } else {
+        const int both = 2 * job.turned_large + job.turned_thin;
+        float sum[64];
+#define TMM__SUM_OF(count, large, thin)                                                           \
+    do {                                                                                          \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
+        }                                                                                         \
+    } while (0)
+        TMM__SUM_OF(16, 0, 0);
+        TMM__SUM_OF(16, 0, 1);
+        TMM__SUM_OF(16, 1, 0);
+        TMM__SUM_OF(16, 1, 1);
+        TMM__SUM_OF(64, 0, 0);
+        TMM__SUM_OF(64, 0, 1);
+        TMM__SUM_OF(64, 1, 0);
+        TMM__SUM_OF(64, 1, 1);
+        TMM__SUM_OF(128, 0, 0);
+        TMM__SUM_OF(128, 0, 1);
+        TMM__SUM_OF(128, 1, 0);
+        TMM__SUM_OF(128, 1, 1);
+#undef TMM__SUM_OF
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS();
+    if (threadIdx.x < 256) {
+        const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
+        const int pitch = job.large_is_A ? job.cols + 8 : 132;
+        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
+        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
+        const int own = rank / pair, end = all * (own + 1) / job.parts;
+        TMM_OUT *c = C + product * job.batchC;
+        float *partials = job.partials;
+        if (partials != NULL)
+            partials += ((long long)product * job.slices + slice) * (job.M * job.N);
+        const bool aligned =
+            ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+#pragma unroll 1
+        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
+            const int r = n / fours, four = (n - r * fours) * 4;
+            float4 x[TMM__HALF_THIN_CLUSTER];
+#pragma unroll
+            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job.parts)
+                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
+            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
+#pragma unroll
+            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job.parts)
+                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
+            const long long row = row0 + r, col = col0 + four;
+            const unsigned mask = tmm__column_mask(col, 4, 0, job.N);
+            if (partials != NULL) {
+                float *to = partials + row * job.N + col;
+                for (int j = 0; j < 4; j++)
+                    if (mask >> j & 1) to[j] = sum[j];
+                continue;
+            }
+            TMM_OUT *to = c + row * job.ldc + col;
+            const bool vector = aligned && mask == 15;
+            const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job.beta);
+            tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job.alpha, job, product), old.v,
+                         sum);
+        }
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
+#else
+    (void)map_large, (void)map_thin, (void)C, (void)job;
+#endif
+}
+#endif
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -11981,6 +12287,7 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
+    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;
@@ -16835,19 +17142,22 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 }
 
 /* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
-   threads to an element, and giving back the memory of their sums. */
+   threads to an element, and giving back the memory of their sums. One is enough where C has many:
+   a million elements with 8 took 30 us more. */
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
+    if (p->M * p->N >= 65536) groups = 1;
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,     &p->N,     &parts,
                          &p->alpha, &partials, &p->beta,
                          &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
-                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
+        status = tmm__launch_clusters((const void *)tmm__xgemm_sum,
+                                      dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                                      dim3((unsigned)lanes, (unsigned)groups), 1,
+                                      TMM__HALF_TENSOR != 0, 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
@@ -17245,7 +17555,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -17338,6 +17648,13 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     return (size_t)(rows * items * pitch) * 2;
 }
 
+/* KERNEL THIN HALF: see thin_launch.h. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+#endif
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
@@ -17361,19 +17678,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-#ifdef TMM_WITH_SYRK
-/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
-   tiles that are; 0: none. */
-static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
+   whose C there are partial sums. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
+                                              tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
     *q = *p;
-    q->triangle = 0, q->M = last.rows, q->N = last.cols;
-    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
-    return last.tiles;
-}
+#ifdef TMM_WITH_SYRK
+    q->triangle = 0;
 #endif
+    q->M = last.rows, q->N = last.cols, q->C += last.row * q->ldc + last.col;
+    return last;
+}
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
@@ -17408,29 +17726,27 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
-#ifdef TMM_WITH_SYRK
-        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
         const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
         const int rest = (int)(pairs / 2 - whole * most);
-        tmm__xproduct q;
-        tmm__plan last;
-        memset(&last, 0, sizeof last);
-        last.time = HUGE_VAL;
-        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
-            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
+            down < 2 || whole < 1 || rest == 0)
             continue;
-        tmm__xhalf_wgmma_plan(&q, &last);
+        tmm__xproduct q;
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
+        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
+        if (slices < 2) continue;
         const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
-        double time = device->gpu.launch +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                      copies + last.time;
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
+                              ceil(steps / slices) * costs[1] + costs[2];
+        double time = device->gpu.launch + copies +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
-#endif
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = last.tiles;
     }
 }
 
@@ -17472,7 +17788,9 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
 {
     (void)row;
     tmm__xhalf_mma_plan(p, c);
-    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+    if (!tmm__xhalf_by_wgmma(p)) return;
+    tmm__xhalf_wgmma_plan(p, c);
+    tmm__xhalf_thin_plan(p, c);
 }
 
 /* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
@@ -17570,6 +17888,11 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
+    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+        if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
+        if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+        return status;
+    }
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -17590,17 +17913,25 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+    tmm__xproduct q = *p;
+    tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
+    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
     if (status == TMM_OK && !*missing) {
-        void *partials = tmm__xpartials(p, &slices);
-        job.slices = slices, job.partials = (float *)partials;
-        job.boxed_C = job.beta == 0 && partials == NULL && tmm__xhalf_map_C(&maps[2], p);
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
+        void *partials = tmm__xpartials(&q, &slices);
+        const int tiles = job.pairs_down * job.across;
+        job.slices = slices, job.partials = (float *)partials, job.rest = last.tiles;
+        job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
+        job.part_row = last.row, job.part_rows = last.rows;
+        job.part_col = last.col, job.part_cols = last.cols;
+        job.boxed_C =
+            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -17613,14 +17944,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
-#ifdef TMM_WITH_SYRK
-        if (!missing && status == TMM_OK && plan->rest > 0) {
-            tmm__plan last;
-            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
-            tmm__xplan_by(TMM_TENSOR, &p, &last);
-            return tmm__xtensor(&p, &last);
-        }
-#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;
@@ -17644,6 +17967,113 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
                     dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
                     dim3(128), plan->bytes, arguments, p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* Tiles of `cols` thin lines. */
+static inline double tmm__xhalf_thin_tiles(const tmm__xproduct *p, int cols)
+{
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    return ceil(large / (int)TMM__HALF_THIN_LINES) * ceil(thin / cols);
+}
+
+/* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
+static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols, int large_is_A)
+{
+    const int turned = large_is_A ? p->rsB != 1 : p->csA != 1;
+    return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
+}
+
+/* KERNEL THIN HALF, if it should take less than c->time. Its k are shared by a cluster, or by so many
+   clusters of eight, whose parts KERNEL SUM adds. */
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const tmm__device *device = tmm__current_device();
+    const double steps = ceil(p->K / 64.0);
+    const double copied =
+        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
+    for (int n = 0; n < 6; n++) { /* 16, 64, 128 thin lines; then two blocks that share them */
+        const int cols = n % 3 == 0 ? 16 : 32 << n % 3, pair = n / 3 + 1;
+        const int stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
+        const double tiles = tmm__xhalf_thin_tiles(p, cols);
+        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
+        if (tiles * 256 > INT_MAX || (pair > 1 && cols == 16)) continue;
+        for (int parts = 1; parts <= 256; parts += parts < 8 / pair ? 1 : 4) {
+            const int most = parts > 8 / pair ? 4 : parts;
+            const int cut = parts > most ? TMM__PLAN_REDUCE
+                            : parts > 1  ? TMM__PLAN_CLUSTERS
+                                         : TMM__PLAN_WHOLE;
+            if (parts % most != 0) continue;
+            if (parts > most && (!(p->allowed & TMM__CUT_K) || !device->pools)) break;
+            const double blocks = tiles * parts * p->batch;
+            const double rounds = ceil(blocks / (2 * load.processors));
+            const double clocks = 4000 + rounds * (ceil(steps / parts) * 600 + 1000);
+            double time = device->gpu.launch +
+                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
+                          copies;
+            if (parts > most) time = tmm__host_time(time + tmm__xsum_time(p, parts / most));
+            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + n, cut, parts, time);
+            if (time >= c->time) continue;
+            c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
+            c->kernel = (const void *)tmm__xgemm_half_thin;
+            c->depth = 112 * 1024 / stage, c->bytes = c->depth * stage + 1024;
+            c->layout = most, c->down = pair, c->slices = parts, c->cut = cut, c->rest = 0;
+            c->turned = p->M > p->N;
+            c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
+            c->tile_n = c->turned ? cols : (int)TMM__HALF_THIN_LINES;
+        }
+    }
+}
+
+#ifndef X_EARLY
+#define X_EARLY 1
+#endif
+/* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+{
+    const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const int cols = plan->turned ? plan->tile_n : plan->tile_m;
+    int slices = plan->slices / plan->layout;
+    tmm__half_map maps[2];
+    tmm__half_thin_job job;
+    memset(&job, 0, sizeof job);
+    job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
+    job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
+    job.large_is_A = plan->turned;
+    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
+    job.turned_large = plan->turned ? turned_A : turned_B;
+    job.turned_thin = plan->turned ? turned_B : turned_A;
+    job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
+    job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
+#ifdef X_PREFETCH
+    job.prefetch = X_PREFETCH;
+#endif
+    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
+    job.stage = tmm__xhalf_thin_stage(p, cols, plan->turned);
+    job.pair = plan->down, job.parts = plan->layout, job.slices = slices;
+    *missing =
+        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
+    if (*missing) return TMM_OK;
+    void *partials = tmm__xpartials(p, &slices);
+    *missing = slices != job.slices;
+    if (*missing) return TMM_OK;
+    job.partials = (float *)partials;
+    const long long down = (job.lines - 1) / ((int)TMM__HALF_THIN_LINES * job.pair) + 1;
+    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
+    void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
+    const tmm_status status =
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair,
+                             X_EARLY, plan->bytes, arguments, p->stream);
+    return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
@@ -21066,8 +21496,8 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
     return status;
 }
 
-/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, or else what is given,
-   to choose for each strip. */
+/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, where it competes; else
+   what is given, to choose for each strip. Strips were slower at every size from 64 on. */
 static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
                                            long long batch)
 {
@@ -21075,19 +21505,8 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
     const tmm__xkernel *row = tmm__xrow(by_tiles);
     const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
-    if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
-    tmm__xproduct all = *p;
-    all.triangle = 0;
-    const double time = tmm__xknown_plan(by_tiles, p, batch)->time;
-    const double whole = tmm__xknown_plan(kernel, &all, batch)->time;
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    const double rows = (double)tmm__xstrip_rows(p->N), strips = ceil((double)p->N / rows);
-    const double copies = (TMM_SUM)p->beta == 0 ? 1 : 2;
-    const double bytes = (double)sizeof(TMM_OUT) * rows * p->N * (double)batch;
-    const double by_strips = whole * (strips + 1) / (2 * strips) +
-                             (strips * (copies + 2) - 2) * gpu->launch +
-                             copies * 1.5 * bytes / gpu->memory;
-    return time <= by_strips ? by_tiles : kernel;
+    const int competes = row != NULL && row->competes != NULL && tmm__xeligible(row, &compared);
+    return competes ? by_tiles : kernel;
 }
 
 /* The checks of all forms, and the product. */

@@ -16,9 +16,18 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
-int wants_wgmma; /* whose instances are 8 and up, where the device has it; not static: TMM_SIMPLE reads it nowhere */
+/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, 16 to 21 for thin
+   operands; k in so many slices. Not static: TMM_SIMPLE reads them nowhere. */
+int wants_wgmma, wants_instance = -1, wants_slices, found_plans;
 #define TMM__PLAN_GUESS(instance, cut, slices, time) \
-    ((void)(cut), (void)(slices), wants_wgmma && (instance) < 8 ? 1e30 : (time))
+    ((void)(cut), wanted(instance, slices) ? (time) : 1e30)
+int wanted(int instance, int slices)
+{
+    if (wants_instance < 0) return !wants_wgmma || instance >= 8;
+    const int found = instance == wants_instance && slices == wants_slices;
+    found_plans += found;
+    return found;
+}
 #include "../tiledmm.cuh"
 #ifdef TMM_WITH_HALF
 #define TMM_TYPE __half
@@ -107,13 +116,15 @@ static long long random_below(long long n)
 #include "half.cu"
 #endif
 
-int main(void)
+int main(int count, char **words)
 {
+    const int COUNT = count > 1 ? atoi(words[1]) : 6;
     tap_seed((unsigned long long)time(NULL));
 #ifdef TMM_WITH_HALF
     h_from_host(), hs_from_host(), half_from_host();
     h_test_type(), hs_test_type(), half_test_type();
     h_vectors(), hs_vectors(), half_vectors();
+    h_thin(COUNT), hs_thin(COUNT), half_thin(COUNT);
 #ifndef TMM_SIMPLE
     h_aligned(), hs_aligned(), half_aligned();
     h_stored(), hs_stored(), half_stored();
@@ -123,6 +134,7 @@ int main(void)
     b_from_host(), bs_from_host();
     b_test_type(), bs_test_type();
     b_vectors(), bs_vectors();
+    b_thin(COUNT), bs_thin(COUNT);
 #ifndef TMM_SIMPLE
     b_aligned(), bs_aligned();
     b_stored(), bs_stored();
@@ -319,6 +331,44 @@ static void TEST(_vectors)(void)
     free(host);
 }
 
+/* KERNEL THIN HALF, forced: either operand large, all ops, k for a cluster and for several, edges of
+   all kinds. */
+static void TEST(_thin)(int count)
+{
+    static const int parts[] = {1, 2, 3, 4, 8, 16, 48, 128};
+    double most = 0;
+    int beside = 0, found = 0;
+    for (int n = 0; n < count; n++) {
+        const long long few = 1 + random_below(n % 4 ? 70 : 200), many = 128 + random_below(300);
+        const long long K =
+            n % 7 == 6 ? 1 + random_below(64) : 1 + random_below(n % 5 ? 900 : 4000);
+        const long long batch = n % 6 == 5 ? 3 : 1, M = n % 2 ? few : many, N = n % 2 ? many : few;
+        const int adds = n / 2 % 3 == 1, ops = (int)random_below(4),
+                  odd = n % 9 == 8 ? n / 9 % 3 : 0;
+        double worst;
+        tmm_status status;
+        found_plans = 0;
+        wants_instance = 16 + (n + 2) % 6;
+        if (wants_instance == 19) wants_instance = 17;
+        wants_slices = parts[random_below(batch > 1 ? wants_instance > 18 ? 3 : 4 : 8)];
+        const int at_once =
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        found += found_plans > 0;
+        beside += at_once;
+        if (!(worst <= most)) most = worst;
+        if (status == TMM_OK && worst <= 1 && at_once == 0) continue;
+        tap_note("%lld of %lld x %lld x %lld, op %d, alignment %d, beta %d, instance %d, %d parts: "
+                 "%.2g of the bound, %d beside; %s",
+                 batch, M, N, K, ops, odd, adds, wants_instance, wants_slices, worst, at_once,
+                 status == TMM_OK ? "" : tmm_last_error());
+        if (status != TMM_OK) most = HUGE_VAL;
+    }
+    wants_instance = -1;
+    tap_ok(most <= 1 && beside == 0,
+           "tmm_%sgemm, thin operands: %d products, %d of them by wgmma, right (%.2g of the bound)",
+           TEXT(LETTER), count, found, most);
+}
+
 #ifndef TMM_SIMPLE
 /* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
 static void TEST(_aligned)(void)
@@ -420,7 +470,9 @@ static void TEST(_stored)(void)
         if (M * ldc + 2 * 64 + 8 > SPACE) continue;
         for (int n = 0; n < SPACE; n++) host[n] = TO_OUT(job.beta == 0 ? NAN : (float)(n % 7));
         if (cudaMemcpy(C, host, sizeof(OUT) * SPACE, cudaMemcpyHostToDevice)) bad++;
-        if (partial && sizeof(OUT) == 4) job.partials = (float *)C + first, job.alpha = 1;
+        at.part = partial && sizeof(OUT) == 4 ? 0 : -1;
+        if (at.part == 0) job.partials = (float *)C + first, job.alpha = 1;
+        job.part_rows = M, job.part_cols = N;
         for (at.row = 0; at.row < M; at.row += 128)
             for (at.col = 0; at.col < N; at.col += cols)
                 TEST(_store)<<<1, 256>>>(job, C + first, at, cols);

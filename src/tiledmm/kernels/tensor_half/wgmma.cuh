@@ -23,6 +23,7 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 } tmm__half_map;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
+    long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
     float alpha, beta;
 #ifdef TMM_WITH_EPILOGUE
     tmm__after after;
@@ -32,7 +33,8 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
-    int cluster, steps, slices, items;
+    int cluster, steps, items;
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
@@ -50,32 +52,32 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, slice, first, steps;
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
-    const unsigned tiles = job->pairs_down * job->across, across8 = 8 * job->across;
-    const unsigned part = (unsigned)item < tiles ? 0 : item / tiles, tile = item - part * tiles;
+    const bool cut = item >= job->whole;
+    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
+    const unsigned turn = number < tiles ? 0 : number / tiles;
+    const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
     const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
     const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
-    const unsigned slices = job->slices, lower = band * 8 + (place - right * high);
-    at.row = (lower * job->cluster + rank) * 128;
-    at.col = right * cols;
+    const unsigned slices = cut ? job->slices : 1;
+    int down = band * 8 + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        int down = lower, across = right;
+    if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
-        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
-    }
 #endif
-    at.product = slices == 1 ? part : part / slices, at.slice = part - at.product * slices;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    at.first = slices == 1 ? 0 : (unsigned)job->steps * at.slice / slices;
-    at.steps =
-        (slices == 1 ? job->steps : (unsigned)job->steps * (at.slice + 1) / slices) - at.first;
+    const unsigned slice = turn - at.product * slices, steps = job->steps;
+    at.first = slices == 1 ? 0 : steps * slice / slices;
+    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -150,6 +152,21 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 16)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
+                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H4(0), TMM__H4(4)                                               \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 64)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
+                         " {" TMM__TEN() TMM__TEN(1)                                            \
+                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
+                                         ";\n}"                                                 \
+                         : TMM__H16(0), TMM__H16(16)                                            \
                          : "l"(a), "l"(b));                                                     \
         else                                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \

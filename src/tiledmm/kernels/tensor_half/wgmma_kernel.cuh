@@ -89,11 +89,11 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
             tmm__wait_for_previous();
-            if (job.beta != 0 && job.partials == NULL)
+            if (job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
-            if (job.after.active && job.after.D != NULL && job.partials == NULL)
+            if (job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);

@@ -166,10 +166,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const int left = (int)min(job->N - at->col, (long long)cols);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
-    float *partials = job->partials;
-    if (partials != NULL)
-        partials +=
-            (product * job->slices + at->slice) * (job->M * job->N) + row * job->N + at->col;
+    float *partials = NULL;
+    if (at->part >= 0)
+        partials = job->partials +
+                   (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
+                   job->part_col;
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
@@ -194,7 +195,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         }
         float *line = partials + first + lane;
 #pragma unroll 4
-        for (int r = 0; r < rows; r++, line += job->N) {
+        for (int r = 0; r < rows; r++, line += job->part_cols) {
             if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
             if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
         }
@@ -285,7 +286,7 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                      const int cols)
 {
-    bool whole = job->boxed_C != 0;
+    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
 #ifdef TMM_EPILOGUE
     whole = false;
 #endif
