@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, once/.
+   Uses: store.cuh, tensor_ptx.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
