@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
-   Uses: kernels/common/, once/. Used by: kernels/tensor_half/, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
@@ -185,16 +185,18 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #endif
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
-   Group 0 begins an item all stages but one before group 1, which it wakes up: so each stores its sums
-   while the other one multiplies. Items of fewer steps than stages have nothing to gain. */
+   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
+   group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                const int count, const int cols, const int turned_A,
+                                bool ahead, const int count, const int cols, const int turned_A,
                                 const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
-    if (group == 1 && steps >= count) asm volatile("bar.sync 1, 256;" ::: "memory");
+    ahead = ahead && steps >= count;
+    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * ((128 + cols) * 128);
@@ -217,7 +219,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
-        if (group == 0 && step == count - 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
         before = *stage;
@@ -311,8 +313,8 @@ TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_i
 #define TMM__HALF_PLACE(row, col) ((row)*64 + (((col) / 4) ^ ((row) % 4 * 2)) * 4 + (col) % 4)
 
 /* 16 x 64 sums of a warp to C, whose row `row` and column `col` is c; `rows` and `left` columns exist.
-   Lanes have four neighbours each, if `fours`: C is aligned to them. Else single ones; they begin where
-   a sector of 32 bytes begins, and the lanes before that have the last ones of the 64:
+   Where all 64 are stored, and C is aligned to `fours`, lanes have four neighbours each. Else pairs;
+   they begin where a sector of 32 bytes begins, and the lanes before that have the last ones of the 64:
        sectors       |       |       |       |       |       |       |       |       |
        lanes     ... shift - 1   shift ..                                         31
    Parts of sectors would take L2 several times as long. Loads of C come before stores. */
@@ -320,58 +322,75 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
                                        long long row, long long col, int rows, int left, bool fours,
                                        TMM__ALPHA alpha)
 {
-    const int lane = threadIdx.x % 32;
+    enum { AHEAD = 4 };
+    const int lane = threadIdx.x % 32, triangle = TMM__TRIANGLE(job);
+    const int under = (int)(row - col); /* the diagonal's column in the first row, from col on */
     const long long ldc = job->ldc;
-    const TMM_SCALAR beta = (TMM_SCALAR)job->beta;
-    if (fours) {
-        enum { AHEAD = 4 };
-        const int q = lane % 16 * 4;
-        const unsigned mask = left - q >= 4 ? 15 : left <= q ? 0 : (1u << (left - q)) - 1;
-        c += lane / 16 * ldc + q, col += q;
+    const float beta = job->beta;
+    if (fours && left >= 64 &&
+        (triangle == 0 || (triangle == TMM__LOWER ? under >= 63 : under <= -15))) {
+        c += lane / 16 * ldc + lane % 16 * 4, col += lane % 16 * 4;
 #pragma unroll 1
         for (int r = lane / 16; r < rows; r += 2 * AHEAD, c += 2 * AHEAD * ldc) {
             tmm__xsums4 old[AHEAD];
-            unsigned stored[AHEAD];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++)
+                old[i] = tmm__xload4(c + (r + 2 * i < rows ? 2 * i * ldc : 0), true, 15,
+                                     (TMM_SCALAR)beta);
 #pragma unroll
             for (int i = 0; i < AHEAD; i++) {
-                stored[i] = r + 2 * i < rows
-                                ? tmm__triangle_mask(TMM__TRIANGLE(job), mask, row + r + 2 * i, col)
-                                : 0;
-                old[i] = tmm__xload4(c + 2 * i * ldc, stored[i] == 15, stored[i], beta);
-            }
-#pragma unroll
-            for (int i = 0; i < AHEAD; i++) {
-                const float4 four = *(const float4 *)&own[TMM__HALF_PLACE(r + 2 * i, q)];
+                const float4 four =
+                    *(const float4 *)&own[TMM__HALF_PLACE(r + 2 * i, lane % 16 * 4)];
                 const TMM_SUM sum[4] = {four.x, four.y, four.z, four.w};
-                if (stored[i])
-                    tmm__xstore4(c + 2 * i * ldc, row + r + 2 * i, col, stored[i] == 15, stored[i],
-                                 alpha, old[i].v, sum);
+                if (r + 2 * i < rows)
+                    tmm__xstore4(c + 2 * i * ldc, row + r + 2 * i, col, true, 15, alpha, old[i].v,
+                                 sum);
             }
         }
         return;
     }
 #pragma unroll 1
-    for (int r = 0; r < rows; r += 2, c += 2 * ldc) {
-        TMM_OUT old[4];
-        int at[4];
-        bool in[4];
+    for (int r = 0; r < rows; r += AHEAD) {
+        TMM_OUT *line[AHEAD];
+        tmm__xouts2 old[AHEAD];
+        int at[AHEAD];
+        unsigned in[AHEAD]; /* the pair is stored, or elements at[i] and (at[i] + 1) % 64 alone */
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const TMM_OUT *line = c + i / 2 * ldc;
-            const int shift = (int)((size_t)line / sizeof(TMM_OUT) % (32 / sizeof(TMM_OUT)));
-            at[i] = (lane + i % 2 * 32 - shift) & 63;
-            in[i] = r + i / 2 < rows && at[i] < left &&
-                    tmm__in_triangle(TMM__TRIANGLE(job), row + r + i / 2, col + at[i]);
-            old[i] = (TMM_OUT)0.0f;
-            if (in[i] && (TMM_SUM)beta != 0) old[i] = line[at[i]];
+        for (int i = 0; i < AHEAD; i++) {
+            line[i] = c + (r + i) * ldc;
+            const int shift = (int)((size_t)line[i] / sizeof(TMM_OUT) % (32 / sizeof(TMM_OUT)));
+            const int diagonal = under + r + i, first = triangle == TMM__UPPER ? diagonal : 0;
+            int end = triangle == TMM__LOWER ? min(left, diagonal + 1) : left;
+            if (r + i >= rows) end = 0;
+            at[i] = (2 * lane - shift) & 63;
+            const int next = (at[i] + 1) & 63;
+            in[i] = (at[i] >= first && at[i] < end) | (next >= first && next < end) << 1;
+            if (in[i] == 3 && next != 0) in[i] = 7;
+            old[i].v[0] = old[i].v[1] = (TMM_OUT)0.0f;
+            if (beta == 0) continue;
+            if (in[i] & 4) {
+                old[i] = *(const tmm__xouts2 *)(line[i] + at[i]);
+            } else {
+                if (in[i] & 1) old[i].v[0] = line[i][at[i]];
+                if (in[i] & 2) old[i].v[1] = line[i][next];
+            }
         }
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const TMM_SUM before =
-                (TMM_SUM)beta == 0 ? (TMM_SUM)0 : TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]);
-            const TMM_OUT value = tmm__xvalue(own[TMM__HALF_PLACE(r + i / 2, at[i])], alpha, before,
-                                              in[i], row + r + i / 2, col + at[i]);
-            if (in[i]) c[i / 2 * ldc + at[i]] = value;
+        for (int i = 0; i < AHEAD; i++) {
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                const int place = (at[i] + n) & 63;
+                const TMM_SUM before =
+                    beta == 0 ? (TMM_SUM)0 : TMM__MUL(beta, (TMM_SUM)old[i].v[n]);
+                old[i].v[n] = tmm__xvalue(own[TMM__HALF_PLACE(r + i, place)], alpha, before,
+                                          in[i] >> n & 1, row + r + i, col + place);
+            }
+            if (in[i] & 4) {
+                *(tmm__xouts2 *)(line[i] + at[i]) = old[i];
+            } else {
+                if (in[i] & 1) line[i][at[i]] = old[i].v[0];
+                if (in[i] & 2) line[i][(at[i] + 1) & 63] = old[i].v[1];
+            }
         }
     }
 }
@@ -510,6 +529,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * 4096;
+        const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
             tmm__wait_for_previous();
@@ -518,16 +538,16 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
             if (job.turned_A && job.turned_B)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 1);
+                               cluster, ahead, STAGES, COLS, 1, 1);
             else if (job.turned_A)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 0);
+                               cluster, ahead, STAGES, COLS, 1, 0);
             else if (job.turned_B)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 1);
+                               cluster, ahead, STAGES, COLS, 0, 1);
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 0);
+                               cluster, ahead, STAGES, COLS, 0, 0);
             if (tmm__xhalf_by_boxes(&job, &at, COLS))
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
