@@ -2434,7 +2434,7 @@ static const tmm__costs tmm__measured = {
         {167, 221, 332}, /* step */
         1400,            /* latency */
         {1.8, 1.2},      /* slower */
-        {900, 3.1},      /* cluster */
+        {900, 8},        /* cluster */
         {2200, 1200},    /* memory */
         1e6,             /* asked */
         8500,            /* l2 */
@@ -17567,6 +17567,20 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
+#ifndef TMM__HALF_ONCE
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked / asked);
+}
+#endif
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -17612,9 +17626,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
             const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
             const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch +
-                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                          copies;
+            double time = device->gpu.launch + copies;
+            const double busy = fmin(load.blocks * slices, load.processors);
+            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
+            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
@@ -17908,13 +17923,10 @@ static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xha
     const double copies = (int)TMM__HALF_THIN_LINES + fmin(w->cols, thin) / w->pair;
     const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
-    double memory = tmm__memory_time(&load), time = device->gpu.launch + t->half_thin.once;
-    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes) {
-        const double asked = fmin(blocks, w->on_one * load.processors) * w->stages *
-                             ((int)TMM__HALF_THIN_LINES * 128);
-        memory *= 1 + t->half_thin.asked / asked;
-        time += t->half_thin.memory[w->pair - 1];
-    }
+    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
+    double time = device->gpu.launch + t->half_thin.once;
+    const double memory =
+        tmm__half_memory_time(&load, asked * ((int)TMM__HALF_THIN_LINES * 128), w->pair - 1, &time);
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
         time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
@@ -17942,7 +17954,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
-    const double tiles = ceil((double)tmm__min(p->M, p->N) / 16) * ceil((p->M + p->N) / 128.0);
+    const double thin = (double)tmm__min(p->M, p->N);
+    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 128.0);
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
         (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
@@ -17954,9 +17967,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         w.cols = way % 3 == 0 ? 16 : 32 << way % 3, w.pair = way % 6 / 3 + 1;
         w.on_one = way / 6 + 1, w.parts = parts[n % 10];
         w.slices = w.parts > 8 ? w.parts / most : 1;
-        if ((w.cols == 16 && w.pair > 1) || (w.slices > 1 && (!cuts || w.on_one > 1)) ||
-            (w.slices == 1 && w.parts > most))
-            continue;
+        if (w.cols == 16 ? w.pair > 1 || thin > 32 : w.pair > 1 && thin <= 16) continue;
+        if (w.slices == 1 ? w.parts > most : !cuts || w.on_one > 1 || thin > w.cols) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
         w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
                                  TMM__HALF_THIN_STAGES);

@@ -557,7 +557,7 @@ static const tmm__costs tmm__measured = {
         {167, 221, 332}, /* step */
         1400,            /* latency */
         {1.8, 1.2},      /* slower */
-        {900, 3.1},      /* cluster */
+        {900, 8},        /* cluster */
         {2200, 1200},    /* memory */
         1e6,             /* asked */
         8500,            /* l2 */

@@ -39,13 +39,10 @@ static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xha
     const double copies = (int)TMM__HALF_THIN_LINES + fmin(w->cols, thin) / w->pair;
     const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
-    double memory = tmm__memory_time(&load), time = device->gpu.launch + t->half_thin.once;
-    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes) {
-        const double asked = fmin(blocks, w->on_one * load.processors) * w->stages *
-                             ((int)TMM__HALF_THIN_LINES * 128);
-        memory *= 1 + t->half_thin.asked / asked;
-        time += t->half_thin.memory[w->pair - 1];
-    }
+    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
+    double time = device->gpu.launch + t->half_thin.once;
+    const double memory =
+        tmm__half_memory_time(&load, asked * ((int)TMM__HALF_THIN_LINES * 128), w->pair - 1, &time);
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
         time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
@@ -73,7 +70,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
-    const double tiles = ceil((double)tmm__min(p->M, p->N) / 16) * ceil((p->M + p->N) / 128.0);
+    const double thin = (double)tmm__min(p->M, p->N);
+    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 128.0);
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
         (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
@@ -85,9 +83,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         w.cols = way % 3 == 0 ? 16 : 32 << way % 3, w.pair = way % 6 / 3 + 1;
         w.on_one = way / 6 + 1, w.parts = parts[n % 10];
         w.slices = w.parts > 8 ? w.parts / most : 1;
-        if ((w.cols == 16 && w.pair > 1) || (w.slices > 1 && (!cuts || w.on_one > 1)) ||
-            (w.slices == 1 && w.parts > most))
-            continue;
+        if (w.cols == 16 ? w.pair > 1 || thin > 32 : w.pair > 1 && thin <= 16) continue;
+        if (w.slices == 1 ? w.parts > most : !cuts || w.on_one > 1 || thin > w.cols) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
         w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
                                  TMM__HALF_THIN_STAGES);
