@@ -1877,7 +1877,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -2605,15 +2605,17 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
-   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+/* Lets a kernel have more shared memory than the 48 KB that all may have, static included. The limit is
+   the kernel's, for all threads of the process, so it is the most that a block can have: a smaller
    one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
-    if (bytes <= 49152) return TMM_OK;
+    if (bytes == 0) return TMM_OK;
+    const int own = tmm__compiled(kernel)->static_shared;
+    if (bytes + own <= 49152) return TMM_OK;
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_shared) return TMM_OK;
-    const int most = tmm__current_device()->shared - tmm__compiled(kernel)->static_shared;
+    const int most = tmm__current_device()->shared - own;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                   "cudaFuncSetAttribute");
@@ -3350,6 +3352,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
+#define tmm__xhalf_last       TMM_FN(gemm__half_last)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
 #define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
@@ -11364,6 +11367,7 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 } tmm__half_map;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
+    long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
     float alpha, beta;
 #ifdef TMM_WITH_EPILOGUE
     tmm__after after;
@@ -11373,7 +11377,8 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
-    int cluster, steps, slices, items;
+    int cluster, steps, items;
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
@@ -11391,32 +11396,28 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, slice, first, steps;
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
-    const unsigned tiles = job->pairs_down * job->across, across8 = 8 * job->across;
-    const unsigned part = (unsigned)item < tiles ? 0 : item / tiles, tile = item - part * tiles;
-    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
-    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
-    const unsigned slices = job->slices, lower = band * 8 + (place - right * high);
-    at.row = (lower * job->cluster + rank) * 128;
-    at.col = right * cols;
+    const bool cut = item >= job->whole;
+    const int number = cut ? item - job->whole : item;
+    const int tiles = cut ? job->rest : job->pairs_down * job->across;
+    const int tile = (cut ? job->whole : 0) + number % tiles, turn = number / tiles;
+    const int slices = cut ? job->slices : 1, slice = turn % slices;
+    const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
+    const int high = min(8, job->pairs_down - band * 8);
+    int down = band * 8 + place % high, across = place / high;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        int down = lower, across = right;
+    if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
-        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
-    }
 #endif
-    at.product = slices == 1 ? part : part / slices, at.slice = part - at.product * slices;
-    /* There are 2^25 steps and 32 slices at most. */
-    at.first = slices == 1 ? 0 : (unsigned)job->steps * at.slice / slices;
-    at.steps =
-        (slices == 1 ? job->steps : (unsigned)job->steps * (at.slice + 1) / slices) - at.first;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.product = turn / slices, at.part = cut ? turn : -1;
+    at.first = (int)((long long)job->steps * slice / slices);
+    at.steps = (int)((long long)job->steps * (slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -11635,7 +11636,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
 TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                      const int cols)
 {
-    bool whole = job->boxed_C != 0;
+    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
 #ifdef TMM_EPILOGUE
     whole = false;
 #endif
@@ -11748,10 +11749,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const int left = (int)min(job->N - at->col, (long long)cols);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
-    float *partials = job->partials;
-    if (partials != NULL)
-        partials +=
-            (product * job->slices + at->slice) * (job->M * job->N) + row * job->N + at->col;
+    float *partials = NULL;
+    if (at->part >= 0)
+        partials = job->partials +
+                   (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
+                   job->part_col;
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
@@ -11777,7 +11779,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         }
         float *line = partials + first + lane;
 #pragma unroll 4
-        for (int r = 0; r < rows; r++, line += job->N) {
+        for (int r = 0; r < rows; r++, line += job->part_cols) {
             if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
             if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
         }
@@ -17041,10 +17043,12 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 }
 
 /* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
-   threads to an element, and giving back the memory of their sums. */
+   threads to an element, and giving back the memory of their sums. One is enough where C has many:
+   a million elements with 8 took 30 us more. */
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
+    if (p->M * p->N >= 65536) groups = 1;
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,     &p->N,     &parts,
                          &p->alpha, &partials, &p->beta,
@@ -17589,19 +17593,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-#ifdef TMM_WITH_SYRK
-/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
-   tiles that are; 0: none. */
-static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
+   whose C there are partial sums. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
+                                              tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
     *q = *p;
-    q->triangle = 0, q->M = last.rows, q->N = last.cols;
-    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
-    return last.tiles;
-}
+#ifdef TMM_WITH_SYRK
+    q->triangle = 0;
 #endif
+    q->M = last.rows, q->N = last.cols, q->C += last.row * q->ldc + last.col;
+    return last;
+}
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
@@ -17637,29 +17642,27 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
-#ifdef TMM_WITH_SYRK
-        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
         const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
         const int rest = (int)(pairs / 2 - whole * most);
-        tmm__xproduct q;
-        tmm__plan last;
-        memset(&last, 0, sizeof last);
-        last.time = HUGE_VAL;
-        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
-            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
+            down < 2 || whole < 1 || rest == 0)
             continue;
-        tmm__xhalf_wgmma_plan(&q, &last);
+        tmm__xproduct q;
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
+        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
+        if (slices < 2) continue;
         const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
-        double time = device->gpu.launch +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                      copies + last.time;
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
+                              ceil(steps / slices) * costs[1] + costs[2];
+        double time = device->gpu.launch + copies +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
-#endif
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = last.tiles;
     }
 }
 
@@ -17826,17 +17829,25 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+    tmm__xproduct q = *p;
+    tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
+    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
     if (status == TMM_OK && !*missing) {
-        void *partials = tmm__xpartials(p, &slices);
-        job.slices = slices, job.partials = (float *)partials;
-        job.boxed_C = job.beta == 0 && partials == NULL && tmm__xhalf_map_C(&maps[2], p);
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
+        void *partials = tmm__xpartials(&q, &slices);
+        const int tiles = job.pairs_down * job.across;
+        job.slices = slices, job.partials = (float *)partials, job.rest = last.tiles;
+        job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
+        job.part_row = last.row, job.part_rows = last.rows;
+        job.part_col = last.col, job.part_cols = last.cols;
+        job.boxed_C =
+            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -17849,14 +17860,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
-#ifdef TMM_WITH_SYRK
-        if (!missing && status == TMM_OK && plan->rest > 0) {
-            tmm__plan last;
-            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
-            tmm__xplan_by(TMM_TENSOR, &p, &last);
-            return tmm__xtensor(&p, &last);
-        }
-#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;
@@ -21450,8 +21453,8 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
     return status;
 }
 
-/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, or else what is given,
-   to choose for each strip. */
+/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, where it competes; else
+   what is given, to choose for each strip. Strips were slower at every size from 64 on. */
 static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
                                            long long batch)
 {
@@ -21459,19 +21462,8 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
     const tmm__xkernel *row = tmm__xrow(by_tiles);
     const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
-    if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
-    tmm__xproduct all = *p;
-    all.triangle = 0;
-    const double time = tmm__xknown_plan(by_tiles, p, batch)->time;
-    const double whole = tmm__xknown_plan(kernel, &all, batch)->time;
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    const double rows = (double)tmm__xstrip_rows(p->N), strips = ceil((double)p->N / rows);
-    const double copies = (TMM_SUM)p->beta == 0 ? 1 : 2;
-    const double bytes = (double)sizeof(TMM_OUT) * rows * p->N * (double)batch;
-    const double by_strips = whole * (strips + 1) / (2 * strips) +
-                             (strips * (copies + 2) - 2) * gpu->launch +
-                             copies * 1.5 * bytes / gpu->memory;
-    return time <= by_strips ? by_tiles : kernel;
+    const int competes = row != NULL && row->competes != NULL && tmm__xeligible(row, &compared);
+    return competes ? by_tiles : kernel;
 }
 
 /* The checks of all forms, and the product. */

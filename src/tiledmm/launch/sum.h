@@ -19,10 +19,12 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 }
 
 /* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
-   threads to an element, and giving back the memory of their sums. */
+   threads to an element, and giving back the memory of their sums. One is enough where C has many:
+   a million elements with 8 took 30 us more. */
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
+    if (p->M * p->N >= 65536) groups = 1;
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,     &p->N,     &parts,
                          &p->alpha, &partials, &p->beta,

@@ -128,15 +128,17 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
-   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+/* Lets a kernel have more shared memory than the 48 KB that all may have, static included. The limit is
+   the kernel's, for all threads of the process, so it is the most that a block can have: a smaller
    one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
-    if (bytes <= 49152) return TMM_OK;
+    if (bytes == 0) return TMM_OK;
+    const int own = tmm__compiled(kernel)->static_shared;
+    if (bytes + own <= 49152) return TMM_OK;
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_shared) return TMM_OK;
-    const int most = tmm__current_device()->shared - tmm__compiled(kernel)->static_shared;
+    const int most = tmm__current_device()->shared - own;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                   "cudaFuncSetAttribute");

@@ -136,19 +136,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-#ifdef TMM_WITH_SYRK
-/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
-   tiles that are; 0: none. */
-static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
+   whose C there are partial sums. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
+                                              tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
     *q = *p;
-    q->triangle = 0, q->M = last.rows, q->N = last.cols;
-    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
-    return last.tiles;
-}
+#ifdef TMM_WITH_SYRK
+    q->triangle = 0;
 #endif
+    q->M = last.rows, q->N = last.cols, q->C += last.row * q->ldc + last.col;
+    return last;
+}
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
@@ -184,29 +185,27 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
-#ifdef TMM_WITH_SYRK
-        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
         const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
         const int rest = (int)(pairs / 2 - whole * most);
-        tmm__xproduct q;
-        tmm__plan last;
-        memset(&last, 0, sizeof last);
-        last.time = HUGE_VAL;
-        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
-            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
+            down < 2 || whole < 1 || rest == 0)
             continue;
-        tmm__xhalf_wgmma_plan(&q, &last);
+        tmm__xproduct q;
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
+        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
+        if (slices < 2) continue;
         const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
-        double time = device->gpu.launch +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                      copies + last.time;
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
+                              ceil(steps / slices) * costs[1] + costs[2];
+        double time = device->gpu.launch + copies +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
-#endif
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = last.tiles;
     }
 }
 
@@ -373,17 +372,25 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+    tmm__xproduct q = *p;
+    tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
+    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
     if (status == TMM_OK && !*missing) {
-        void *partials = tmm__xpartials(p, &slices);
-        job.slices = slices, job.partials = (float *)partials;
-        job.boxed_C = job.beta == 0 && partials == NULL && tmm__xhalf_map_C(&maps[2], p);
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
+        void *partials = tmm__xpartials(&q, &slices);
+        const int tiles = job.pairs_down * job.across;
+        job.slices = slices, job.partials = (float *)partials, job.rest = last.tiles;
+        job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
+        job.part_row = last.row, job.part_rows = last.rows;
+        job.part_col = last.col, job.part_cols = last.cols;
+        job.boxed_C =
+            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -396,14 +403,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
-#ifdef TMM_WITH_SYRK
-        if (!missing && status == TMM_OK && plan->rest > 0) {
-            tmm__plan last;
-            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
-            tmm__xplan_by(TMM_TENSOR, &p, &last);
-            return tmm__xtensor(&p, &last);
-        }
-#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;

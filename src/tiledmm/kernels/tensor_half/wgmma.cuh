@@ -23,6 +23,7 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 } tmm__half_map;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
+    long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
     float alpha, beta;
 #ifdef TMM_WITH_EPILOGUE
     tmm__after after;
@@ -32,7 +33,8 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
-    int cluster, steps, slices, items;
+    int cluster, steps, items;
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
@@ -50,32 +52,28 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, slice, first, steps;
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
-    const unsigned tiles = job->pairs_down * job->across, across8 = 8 * job->across;
-    const unsigned part = (unsigned)item < tiles ? 0 : item / tiles, tile = item - part * tiles;
-    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
-    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
-    const unsigned slices = job->slices, lower = band * 8 + (place - right * high);
-    at.row = (lower * job->cluster + rank) * 128;
-    at.col = right * cols;
+    const bool cut = item >= job->whole;
+    const int number = cut ? item - job->whole : item;
+    const int tiles = cut ? job->rest : job->pairs_down * job->across;
+    const int tile = (cut ? job->whole : 0) + number % tiles, turn = number / tiles;
+    const int slices = cut ? job->slices : 1, slice = turn % slices;
+    const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
+    const int high = min(8, job->pairs_down - band * 8);
+    int down = band * 8 + place % high, across = place / high;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        int down = lower, across = right;
+    if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
-        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
-    }
 #endif
-    at.product = slices == 1 ? part : part / slices, at.slice = part - at.product * slices;
-    /* There are 2^25 steps and 32 slices at most. */
-    at.first = slices == 1 ? 0 : (unsigned)job->steps * at.slice / slices;
-    at.steps =
-        (slices == 1 ? job->steps : (unsigned)job->steps * (at.slice + 1) / slices) - at.first;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.product = turn / slices, at.part = cut ? turn : -1;
+    at.first = (int)((long long)job->steps * slice / slices);
+    at.steps = (int)((long long)job->steps * (slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -294,7 +292,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
 TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                      const int cols)
 {
-    bool whole = job->boxed_C != 0;
+    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
 #ifdef TMM_EPILOGUE
     whole = false;
 #endif
@@ -407,10 +405,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const int left = (int)min(job->N - at->col, (long long)cols);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
-    float *partials = job->partials;
-    if (partials != NULL)
-        partials +=
-            (product * job->slices + at->slice) * (job->M * job->N) + row * job->N + at->col;
+    float *partials = NULL;
+    if (at->part >= 0)
+        partials = job->partials +
+                   (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
+                   job->part_col;
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
@@ -436,7 +435,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         }
         float *line = partials + first + lane;
 #pragma unroll 4
-        for (int r = 0; r < rows; r++, line += job->N) {
+        for (int r = 0; r < rows; r++, line += job->part_cols) {
             if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
             if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
         }
