@@ -2102,6 +2102,18 @@ typedef struct tmm__costs {
     tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
     /* By wgmma: once, a step of 64 k of a tile, and the tile. */
     double half_wgmma[TMM__TUNED_HALF][3];
+    struct {               /* KERNEL THIN HALF, in nanoseconds */
+        double once;       /* the launch */
+        double tile[2];    /* a block, and each thin line of its tile, if it stores that alone */
+        double step[3];    /* 64 k of a tile of 16, 64 and 128 thin lines */
+        double latency;    /* from asking for a stage to having it */
+        double slower[2];  /* times: lines not 128 bytes apart; two blocks that share thin lines */
+        double cluster[2]; /* blocks that share k, and each thin line that they add up */
+        double memory[2];  /* operands from memory, not L2; the same to blocks that share */
+        double asked;      /* times bytes of memory, by those that are asked for at once */
+        double l2;         /* bytes that blocks copy in a nanosecond */
+        double sum[2];     /* KERNEL SUM, and each byte that it reads */
+    } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2414,6 +2426,19 @@ static const tmm__costs tmm__measured = {
         /* half by wgmma */
         {2000, 1350, 4500},
         {2700, 850, 2500},
+    },
+    {
+        /* half thin */
+        1450,            /* once */
+        {2000, 12},      /* tile */
+        {167, 221, 332}, /* step */
+        1400,            /* latency */
+        {1.8, 1.2},      /* slower */
+        {900, 8},        /* cluster */
+        {2200, 1200},    /* memory */
+        1e6,             /* asked */
+        8500,            /* l2 */
+        {1290, 5e-5},    /* sum */
     },
     {
         /* int8 */
@@ -3336,7 +3361,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
-#define tmm__xhalf_thin_tiles TMM_FN(gemm__half_thin_tiles)
+#define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
+#define tmm__xhalf_thin_lines TMM_FN(gemm__half_thin_lines)
+#define tmm__xhalf__thin      TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
@@ -3774,16 +3801,17 @@ typedef struct tmm__plan {
     double time;        /* nanoseconds that it should take */
     int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
     int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
-    long long blocks;   /* of a product and slice; OUTER: along N */
+    long long blocks;   /* of a product and slice; OUTER: along N; THIN HALF: clusters for k */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
     int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
-    int depth;                /* OUTER: k in shared memory, 0: none */
-    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
-    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
+    int depth;                /* OUTER: k in shared memory, 0: none; THIN HALF: stages */
+    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow; THIN
+                                 HALF: blocks that share thin lines */
+    int turned;               /* NARROW, SKINNY, THIN HALF: C is narrow along N; along M */
     tmm__unsplit unsplit;     /* SMALL */
     long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
     tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
@@ -12008,10 +12036,9 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int prefetch;
-    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
-    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
-    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
@@ -12028,14 +12055,6 @@ TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A
         else
             sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
     }
-}
-
-/* Brings a box of a map to L2. What writes there later writes to L2, too. */
-TMM__DEVICE void tmm__half_prefetch_box(const tmm__half_map *map, int x, int y, int z)
-{
-    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
-                 "r"(x), "r"(y), "r"(z)
-                 : "memory");
 }
 
 /* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
@@ -12149,15 +12168,6 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     __syncthreads();
     if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
     tmm__let_next_begin();
-    if (job.prefetch && threadIdx.x == 256)
-        for (int step = 0; step < steps && step < job.prefetch; step++) {
-            const int k = (first + step) * 64, z = product * job.next_large;
-            if (job.turned_large)
-                tmm__half_prefetch_box(&map_large, line0, k, z),
-                    tmm__half_prefetch_box(&map_large, line0 + 64, k, z);
-            else
-                tmm__half_prefetch_box(&map_large, k, line0, z);
-        }
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
@@ -17670,6 +17680,20 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
+#ifndef TMM__HALF_ONCE
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked / asked);
+}
+#endif
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -17716,9 +17740,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
             const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
             const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch +
-                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                          copies;
+            double time = device->gpu.launch + copies;
+            const double busy = fmin(load.blocks * slices, load.processors);
+            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
+            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
@@ -17972,72 +17997,116 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 /* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Tiles of `cols` thin lines. */
-static inline double tmm__xhalf_thin_tiles(const tmm__xproduct *p, int cols)
-{
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    return ceil(large / (int)TMM__HALF_THIN_LINES) * ceil(thin / cols);
-}
+/* Ways to divide a product. */
+typedef struct tmm__xhalf__thin {
+    int cols, pair;            /* thin lines of a tile; blocks that share them */
+    int parts, slices;         /* k of a tile in so many; in so many clusters */
+    int stage, stages, on_one; /* bytes; of a block; blocks on a multiprocessor */
+} tmm__xhalf__thin;
 
 /* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
-static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols, int large_is_A)
+static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
 {
-    const int turned = large_is_A ? p->rsB != 1 : p->csA != 1;
+    const int turned = p->M > p->N ? p->rsB != 1 : p->csA != 1;
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* KERNEL THIN HALF, if it should take less than c->time. Its k are shared by a cluster, or by so many
-   clusters of eight, whose parts KERNEL SUM adds. */
+/* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
+static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
+                                          int aligned)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, w->cols);
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    const double down = ceil(ceil(large / (int)TMM__HALF_THIN_LINES) / w->pair);
+    const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
+    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->parts / w->slices * w->pair;
+    const double fit = w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
+                                                             device->shared - 4096, 1, 0)[size]
+                                             : load.processors);
+    if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
+    const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
+    const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
+    double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    if (w->pair > 1) step *= t->half_thin.slower[1];
+    if (!aligned) step *= t->half_thin.slower[0];
+    const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
+    const double copies = (int)TMM__HALF_THIN_LINES + fmin(w->cols, thin) / w->pair;
+    const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
+                             blocks * steps * copies * 128 / t->half_thin.l2);
+    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
+    double time = device->gpu.launch + t->half_thin.once;
+    const double memory =
+        tmm__half_memory_time(&load, asked * ((int)TMM__HALF_THIN_LINES * 128), w->pair - 1, &time);
+    time += tmm__overlapped(busy, memory);
+    if (w->parts > 1)
+        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
+    if (w->slices > 1)
+        time += t->half_thin.sum[0] + t->half_thin.sum[1] * 4 * w->slices * thin * large * p->batch;
+    return time;
+}
+
+/* Are lines of both operands, as TMA reads them, whole 128 bytes apart? */
+static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
+{
+    const int copied_A = tmm__xhalf_copied(p, 0, NULL, NULL) > 0;
+    const int copied_B = tmm__xhalf_copied(p, 1, NULL, NULL) > 0;
+    return (copied_A || tmm__xhalf_ld(p, 0) % 64 == 0) &&
+           (copied_B || tmm__xhalf_ld(p, 1) % 64 == 0);
+}
+
+/* KERNEL THIN HALF, if it should take less than c->time: 16, 64 or 128 thin lines, alone or in pairs;
+   one block on a multiprocessor or two; k for a cluster, or for so many of eight, whose sums KERNEL
+   SUM adds. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128};
     const tmm__device *device = tmm__current_device();
-    const double steps = ceil(p->K / 64.0);
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
-    if (TMM__TRIANGLE(p) || (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools))) return;
-    for (int n = 0; n < 6; n++) { /* 16, 64, 128 thin lines; then two blocks that share them */
-        const int cols = n % 3 == 0 ? 16 : 32 << n % 3, pair = n / 3 + 1;
-        const int stage = tmm__xhalf_thin_stage(p, cols, p->M > p->N);
-        const double tiles = tmm__xhalf_thin_tiles(p, cols);
-        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, cols);
-        if (tiles * 256 > INT_MAX || (pair > 1 && cols == 16)) continue;
-        for (int parts = 1; parts <= 256; parts += parts < 8 / pair ? 1 : 4) {
-            const int most = parts > 8 / pair ? 4 : parts;
-            const int cut = parts > most ? TMM__PLAN_REDUCE
-                            : parts > 1  ? TMM__PLAN_CLUSTERS
-                                         : TMM__PLAN_WHOLE;
-            if (parts % most != 0) continue;
-            if (parts > most && (!(p->allowed & TMM__CUT_K) || !device->pools)) break;
-            const double blocks = tiles * parts * p->batch;
-            const double rounds = ceil(blocks / (2 * load.processors));
-            const double clocks = 4000 + rounds * (ceil(steps / parts) * 600 + 1000);
-            double time = device->gpu.launch +
-                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                          copies;
-            if (parts > most) time = tmm__host_time(time + tmm__xsum_time(p, parts / most));
-            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + n, cut, parts, time);
-            if (time >= c->time) continue;
-            c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + n;
-            c->kernel = (const void *)tmm__xgemm_half_thin;
-            c->depth = 112 * 1024 / stage, c->bytes = c->depth * stage + 1024;
-            c->layout = most, c->down = pair, c->slices = parts, c->cut = cut, c->rest = 0;
-            c->turned = p->M > p->N;
-            c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : cols;
-            c->tile_n = c->turned ? cols : (int)TMM__HALF_THIN_LINES;
-        }
+    const double thin = (double)tmm__min(p->M, p->N);
+    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 128.0);
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
+        (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
+        return;
+    const int aligned = tmm__xhalf_thin_lines(p);
+    for (int n = 0; n < 12 * 10; n++) {
+        const int way = n / 10, most = 8 / (way % 6 / 3 + 1);
+        tmm__xhalf__thin w;
+        w.cols = way % 3 == 0 ? 16 : 32 << way % 3, w.pair = way % 6 / 3 + 1;
+        w.on_one = way / 6 + 1, w.parts = parts[n % 10];
+        w.slices = w.parts > 8 ? w.parts / most : 1;
+        if (w.cols == 16 ? w.pair > 1 || thin > 32 : w.pair > 1 && thin <= 16) continue;
+        if (w.slices == 1 ? w.parts > most : !cuts || w.on_one > 1 || thin > w.cols) continue;
+        w.stage = tmm__xhalf_thin_stage(p, w.cols);
+        w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
+                                 TMM__HALF_THIN_STAGES);
+        const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
+                        : w.parts > 1 ? TMM__PLAN_CLUSTERS
+                                      : TMM__PLAN_WHOLE;
+        double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
+        if (w.slices > 1) time = tmm__host_time(time);
+        if (time < HUGE_VAL)
+            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + way, cut, w.parts, time);
+        if (time >= c->time) continue;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + way, c->rest = 0;
+        c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
+        c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
+        c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
+        c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : w.cols;
+        c->tile_n = c->turned ? w.cols : (int)TMM__HALF_THIN_LINES;
     }
 }
 
-#ifndef X_EARLY
-#define X_EARLY 1
-#endif
 /* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing)
 {
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const int cols = plan->turned ? plan->tile_n : plan->tile_m;
-    int slices = plan->slices / plan->layout;
+    int slices = (int)plan->blocks;
     tmm__half_map maps[2];
     tmm__half_thin_job job;
     memset(&job, 0, sizeof job);
@@ -18052,13 +18121,10 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
-#ifdef X_PREFETCH
-    job.prefetch = X_PREFETCH;
-#endif
     job.cols = cols, job.across = (job.thins - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
-    job.stage = tmm__xhalf_thin_stage(p, cols, plan->turned);
-    job.pair = plan->down, job.parts = plan->layout, job.slices = slices;
+    job.stage = tmm__xhalf_thin_stage(p, cols);
+    job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
     *missing =
         !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
         !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
@@ -18071,8 +18137,8 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
-        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair,
-                             X_EARLY, plan->bytes, arguments, p->stream);
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair, 1,
+                             plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif

@@ -114,6 +114,20 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
+#ifndef TMM__HALF_ONCE
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked / asked);
+}
+#endif
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -160,9 +174,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
             const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
             const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch +
-                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                          copies;
+            double time = device->gpu.launch + copies;
+            const double busy = fmin(load.blocks * slices, load.processors);
+            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
+            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);

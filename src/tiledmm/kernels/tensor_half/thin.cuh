@@ -18,10 +18,9 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int prefetch;
-    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
-    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
-    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
@@ -38,14 +37,6 @@ TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A
         else
             sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
     }
-}
-
-/* Brings a box of a map to L2. What writes there later writes to L2, too. */
-TMM__DEVICE void tmm__half_prefetch_box(const tmm__half_map *map, int x, int y, int z)
-{
-    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
-                 "r"(x), "r"(y), "r"(z)
-                 : "memory");
 }
 
 /* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
@@ -159,15 +150,6 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     __syncthreads();
     if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
     tmm__let_next_begin();
-    if (job.prefetch && threadIdx.x == 256)
-        for (int step = 0; step < steps && step < job.prefetch; step++) {
-            const int k = (first + step) * 64, z = product * job.next_large;
-            if (job.turned_large)
-                tmm__half_prefetch_box(&map_large, line0, k, z),
-                    tmm__half_prefetch_box(&map_large, line0 + 64, k, z);
-            else
-                tmm__half_prefetch_box(&map_large, k, line0, z);
-        }
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
